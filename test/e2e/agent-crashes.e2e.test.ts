@@ -1,4 +1,5 @@
-// Kills an agent at each step of a round, or delays its watch. The other agents continue, and the budget holds.
+// Kills an agent at several steps of a round, freezes all agents of a cluster, or delays what one agent sees. The budget holds, and
+// evictions continue as soon as each cluster has an agent that answers.
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { agentNames, fleetControl, recoverAgents, restartAgent } from "./agents.ts";

@@ -31,7 +31,7 @@ export async function restartAgent(
 	await control.setAgentEnvironment(cluster, {});
 }
 
-/** Thaws every agent of every cluster, resets their environment, and waits until two are ready in each. */
+/** Thaws frozen agents, lets dead ones restart with the default environment, and waits until two are ready in every cluster. */
 export async function recoverAgents(): Promise<void> {
 	const control = fleetControl();
 	await Promise.all(

@@ -1,4 +1,5 @@
-// Tests wrong input to the built plugin on real clusters. The plugin explains the mistake, never prints a stack trace, and changes nothing.
+// Tests wrong arguments, failing logins, invalid budgets, changed Leases and missing rights. The plugin names the problem without a stack
+// trace, and evicts nothing.
 import { expect, test } from "vitest";
 import { inTheAgentsName as agentsName, createAdminClient } from "../controlplane/admin-client.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -191,7 +192,7 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 			'xpdb.form3.tech/state={"schema":2}',
 			...inTheAgentsName,
 		]);
-		// Left behind, this Lease would make later tests fail.
+		// If this Lease stayed, later tests would fail.
 		try {
 			await expectRefused(database, /c3/, /schema 2, this version knows 1/);
 		} finally {

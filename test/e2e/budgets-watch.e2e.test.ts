@@ -101,7 +101,6 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 		await terminal.shows(`Yes: budget ${budget} allows an eviction now`);
 		terminal.press("\r");
 		await terminal.shows(/LAST \d+ MIN +[▁█!?]+[^]*[23] healthy/);
-		// Waits after each key, as a person does.
 		terminal.press("/");
 		await terminal.shows("/_");
 		terminal.press("zzz");

@@ -1,4 +1,4 @@
-// Tests on real clusters how `kubectl xpdb budgets` lists the pods that use a budget up.
+// Tests on real clusters how `kubectl xpdb budgets` lists the pods that use a budget up, and members whose budgets differ.
 import { hostname, userInfo } from "node:os";
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";

@@ -1,4 +1,5 @@
-// Tests `kubectl xpdb check` on healthy real clusters. The folder check/ covers clusters with problems.
+// Tests `kubectl xpdb check` on healthy clusters, and with an address at which no API server listens. The folder check/ covers all other
+// problems.
 import { expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { eventuallyFinds, everywhere } from "./check/run-check.ts";

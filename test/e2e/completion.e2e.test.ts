@@ -1,5 +1,5 @@
-// Tests shell completion on real clusters. Most tests complete in this process, so that its 300 ms measure only the clusters. Others run
-// the built program.
+// Tests shell completion on real clusters. Most tests call complete() in this process, so that the limit of 300 ms does not include the
+// start of a program. Others run the built program.
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -149,7 +149,7 @@ describeOnFleet("the Tab key", () => {
 		const node = /^c1-n0$/m;
 		await fleetControl().setLink("plugin->c1", { delayMs: 200 });
 		try {
-			// A connection, TLS and a request take six times the delay, longer than the shell waits.
+			// A connection, TLS and a request take six times the delay, longer than completion waits.
 			expect(await plugin(line, env)).toMatchObject({ code: 0, stdout: ":4\n", stderr: "" });
 			await eventually("the names", async () => node.test((await plugin(line, env)).stdout), 8_000);
 		} finally {

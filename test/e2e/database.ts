@@ -1,4 +1,5 @@
-// The workload of most end-to-end tests: a database with replicas in every cluster and one budget over all of them.
+// The workload of most end-to-end tests: a database with replicas in every cluster or in chosen ones, and with at most one budget over all
+// of them.
 import { randomBytes } from "node:crypto";
 import { readTimeline } from "../../demo/audit/audit.ts";
 import { type AvailabilitySample, findViolations, replayAvailability } from "../../demo/audit/availability.ts";

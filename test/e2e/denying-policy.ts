@@ -1,4 +1,5 @@
-// Creates a policy that rejects objects of an installation. A dry run cannot foresee it, because the namespace does not exist yet.
+// Returns a policy that rejects objects of an installation. No dry run foresees the rejection, because the objects' namespace does not
+// exist yet.
 import type { BareClusters } from "./bare-clusters.ts";
 import { eventually } from "./kubectl.ts";
 

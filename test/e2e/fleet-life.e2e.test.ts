@@ -152,7 +152,7 @@ describeOnFleet("the life of a fleet", () => {
 		expect(certificates()).toEqual(kept);
 	});
 
-	/** Returns the objects of certificates with their versions, and the Events about uses of the CA's key. */
+	/** Returns all Secrets and ConfigMaps with their versions, and the Events about uses of the CA's key. */
 	function certificatesOf(cluster: string): readonly string[] {
 		const list = (kinds: string, line: string): readonly string[] =>
 			bare

@@ -2,7 +2,7 @@
 
 export interface ForeignObjects {
 	readonly name: string;
-	/** By cluster, in order of creation. They have their own field manager. */
+	/** By cluster, in order of creation. The objects have a field manager of their own. */
 	readonly objects: Readonly<Record<string, readonly object[]>>;
 	/** Objects, as "namespace/NAME" by cluster, that only a finalizer still keeps. */
 	readonly terminating?: Readonly<Record<string, string>>;

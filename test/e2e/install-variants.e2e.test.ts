@@ -1,6 +1,5 @@
-// Tests installations in a namespace of its own: with cert-manager or own certificates, late load balancers, and teams with their own
-// certificates.
-// cert-manager and the cloud are simulated.
+// Tests installations in a namespace of another name: with cert-manager or a person's own certificates, late load balancers, agents of
+// another size, and a team's account. cert-manager and the cloud are simulated.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -80,7 +80,7 @@ describeOnFleet("kubectl xpdb leases", () => {
 		using run = startPlugin(evict, { XPDB_PAUSE_POINT: "after-acquire" });
 		await run.asleep();
 
-		// The paused run keeps its Leases for 20 s, and the watch reports every second.
+		// Agents release the Leases of the paused run after 20 s. The watch reports every second.
 		const holding = { person: me, operation };
 		for (const cluster of ["c1", "c2", "c3"]) {
 			await watch.printed(new RegExp(`"context":"${cluster}-operator"[^\\n]*"holding":`));
@@ -178,7 +178,7 @@ describeOnFleet("kubectl xpdb leases", () => {
 			new RegExp(`^c2-operator: the Lease of budget ${namespace}/db cannot be read: .* is not JSON`, "m"),
 		);
 		expect(code).toBe(0);
-		// An unreadable Lease would block later tests.
+		// An unreadable Lease would make later tests fail.
 		await kubectl("c2", ["delete", "lease", lease, "-n", "xpdb-system", ...inTheAgentsName]);
 	});
 

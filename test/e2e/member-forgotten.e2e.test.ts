@@ -92,7 +92,7 @@ describeOnFleet("a member that is dead", () => {
 	test("is refused when it comes back, until it is listed again", async () => {
 		await revive?.();
 		await recoverAgents();
-		// First, c3's API server must see its agents ready, and they must reach it.
+		// Before that, the agents of c3 must reach their API server again, and be ready there.
 		await eventually("an eviction in c3 to be refused for what the others say", async () => {
 			const { code, stderr } = await run(...evictArgs(database, podOf("c3"), "--timeout=5s"));
 			expect(code, stderr).toBe(4);

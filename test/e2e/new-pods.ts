@@ -20,7 +20,7 @@ async function changeTemplate(context: string, { namespace }: Database, template
 	});
 }
 
-/** Whether new pods become ready by themselves. */
+/** Sets whether new pods become ready by themselves. */
 export async function letNewPodsBeReady(database: Database, ready: boolean): Promise<void> {
 	const template = { metadata: { annotations: { "bench/ready": ready ? null : "false" } } };
 	await Promise.all(sharedFleet().contexts.map((context) => changeTemplate(context, database, template)));

@@ -227,7 +227,7 @@ interface Workload {
 
 const selector = (app: string) => ({ matchLabels: { app } });
 
-/** Returns one workload for each reason why a pod can never go, or is lost for good. */
+/** Returns workloads whose pods can never go, or whose replacements find no node, for different reasons. */
 function impossibleWorkloads(namespace: string): readonly Workload[] {
 	const container = { name: "main", image: "example.com/main:1" };
 	const deployment = (app: string, spec: object = {}) => ({

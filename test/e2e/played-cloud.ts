@@ -1,5 +1,5 @@
-// Plays a cloud's controller of load balancers: sets a Service's address when a test says so, keeps the Service until then, and reports
-// problems in Events.
+// Plays a cloud's controller of load balancers, as a test tells it to: sets a Service's address, keeps the Service by a finalizer until its
+// load balancer is gone, and reports problems in Events.
 import type { BareClusters } from "./bare-clusters.ts";
 import { eventually } from "./kubectl.ts";
 

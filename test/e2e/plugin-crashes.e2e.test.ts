@@ -1,5 +1,5 @@
-// Kills or stops the plugin at each step of a round. The budget holds, and other runs continue when the dead run's Leases or reservations
-// expire.
+// Kills the plugin at several steps of a round, or stops it between commit and eviction. The budget holds, and other runs continue when the
+// Leases or reservations of that run expire.
 import { expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase } from "./database.ts";

@@ -1,4 +1,5 @@
-// Tests suspending and unsuspending a budget in all members, as an operator who has the role xpdb-suspenders in some tests.
+// Tests suspending and unsuspending a budget in all members, as an operator who has the role xpdb-suspenders. Some tests take the role
+// away.
 import { hostname, userInfo } from "node:os";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readTimeline } from "../../demo/audit/audit.ts";

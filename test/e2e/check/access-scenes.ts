@@ -1,4 +1,4 @@
-// Scenes of API servers that are unreachable or too old: codes 11xx, except those about served kinds (installation-scenes.ts).
+// Scenes of API servers that are unreachable or too old (codes 1101 and 1102), and of a list without a member's address (1403).
 import { type ApiProxy, startApiProxy } from "../../controlplane/api-proxy.ts";
 import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl } from "../agents.ts";

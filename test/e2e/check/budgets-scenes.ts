@@ -1,5 +1,5 @@
-// Scenes of budgets that cannot be judged, differ, can never be met or protect no pod, and of agents that do not judge them: codes 22xx,
-// 23xx and 1303.
+// Scenes of budgets that cannot be judged, differ, can never be met, are suspended or protect no pod, and of agents that refuse to judge a
+// budget: codes 22xx, 23xx and 1303.
 import { randomBytes } from "node:crypto";
 import { budgetAnnotation, leaseName, namespaceLabel } from "../../../disruption/lease/lease.ts";
 import { stateAnnotation } from "../../../disruption/lease/lease-text.ts";
@@ -249,7 +249,8 @@ const refused: Provocation = {
 		await giveRules([]);
 	},
 	says: new RegExp(`^cannot count budget ${refusing}/good in cluster c2: .* may not acquire `),
-	// The agents of c1 pass this command's calls on to those of c2.
+	// Succeeds, because the agents of c1 forward the command's calls, and agents of c2 do not check the operator's rights for forwarded
+	// calls.
 	fix: explainRefusing,
 	mend: () => giveRules(rules),
 	async end() {
@@ -299,7 +300,7 @@ interface AgentRule {
 
 let agentRules: readonly AgentRule[] | undefined;
 
-/** Narrows the agent's rights to those of version 0.1, which may only get workloads. */
+/** Leaves the agent no right to workloads but `get`, as in version 0.1. */
 const unlisted: Provocation = {
 	reason: "WorkloadsNotListed",
 	fault: "an agent that may not list workloads",

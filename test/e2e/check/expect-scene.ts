@@ -63,7 +63,10 @@ async function inEachCluster(rows: readonly Provocation[], act: (row: Provocatio
 	);
 }
 
-/** Whether one of the row's findings has its message: each agent may report one. */
+/**
+ * Whether a finding with the row's reason and cluster has the row's message. Other findings may have another message, because each agent
+ * may report one.
+ */
 function isFoundIn(row: Provocation, findings: readonly CheckedFinding[]): boolean {
 	return findings.some((each) => isOf(row, each) && isLike(each.message, row.says));
 }

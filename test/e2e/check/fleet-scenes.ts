@@ -1,4 +1,5 @@
-// Scenes of clusters that do not form one fleet, and of members that cannot be reached: codes 14xx and 1301.
+// Scenes of clusters that do not form one fleet (codes 1001, 1103, 1401, 2203), and of members without a context, an address or a
+// connection (1301, 1402 to 1404).
 import { parse } from "yaml";
 import { fleetControl } from "../agents.ts";
 import { editFleetLists, type FleetLists } from "../fleet-list.ts";

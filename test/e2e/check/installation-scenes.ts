@@ -1,5 +1,5 @@
-// Scenes of changed installations (codes 1104, 1105, 16xx), and of expiring certificates and other addresses (1405, 1406, 150x).
-// They run on their own clusters, and the advice of each finding repairs them.
+// Scenes of changed installations (codes 1104, 1105, 1601, 1602, 1604), expiring certificates (1502, 1503) and other addresses (1405,
+// 1406). They run on their own clusters. The suggested command repairs most faults.
 import { agentName } from "../../../disruption/agent-names.ts";
 import { memberUri } from "../../../proto/member-certificate.ts";
 import { agentNamespaceLabel } from "../../../plugin/install/fleet-objects.ts";

@@ -4,7 +4,7 @@ import type { CheckReason } from "../../../plugin/check/check-reason.ts";
 export interface Provocation {
 	readonly reason: CheckReason;
 	readonly fault: string;
-	/** The finding's context. Left out if the finding is about the whole fleet. */
+	/** The context that the finding names, or the member if no context leads to it. Left out if the finding names neither. */
 	readonly cluster?: string;
 	readonly provoke: () => Promise<unknown>;
 	readonly says: string | RegExp;
@@ -22,9 +22,9 @@ export interface Scene {
 	readonly name: string;
 	readonly args: readonly string[];
 	readonly rows: readonly Provocation[];
-	/** Reasons that the faults also cause. Any other finding is an error. */
+	/** Reasons that the faults also cause. A reason that is neither here nor in `rows` or `always` fails the scene. */
 	readonly besides?: readonly CheckReason[];
-	/** Reasons that are found before the faults and stay. */
+	/** Reasons that a check may report with and without the faults. */
 	readonly always?: readonly CheckReason[];
 	/** The arguments of the last check, by default `args`. */
 	readonly after?: readonly string[];

@@ -1,4 +1,5 @@
-// Scenes of a user who lacks one right of each kind, and of an administrator who lacks one that an installation needs: codes 12xx.
+// Scenes of a user who lacks one right of each kind, of an administrator who lacks one that an installation needs, and of a namespace that
+// is being deleted: codes 12xx and 1001.
 import { randomBytes } from "node:crypto";
 import { getJson } from "../get-json.ts";
 import { apply, kubectl } from "../kubectl.ts";

@@ -12,7 +12,10 @@ import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs } from "./recovery-limits.ts";
 import { startRollingEvictions } from "./rolling-evictions.ts";
 
-/** One plugin runs per call and fault, which takes a minute on two idle cores and three while ten other tests run. */
+/**
+ * Each call of the plugin gets each fault in a run of its own. All runs together take one minute on two idle cores, and three minutes while
+ * ten other tests run.
+ */
 const timeout = 15 * 60_000;
 
 describeOnFleet("an API server that answers one call wrongly", () => {
@@ -29,7 +32,7 @@ describeOnFleet("an API server that answers one call wrongly", () => {
 						fault,
 						proxy: proxies.byCluster.get(cluster),
 					});
-					// With fewer calls, the faults would have stopped every run early.
+					// A complete run makes more calls. Fewer would mean that calls bypass the proxy.
 					expect(calls).toBeGreaterThan(6);
 				}
 				await database.ready();

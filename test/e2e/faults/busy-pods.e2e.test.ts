@@ -13,11 +13,11 @@ import { plugin } from "../plugin-process.ts";
 const replicas = 3;
 const changeEveryMs = 200;
 /**
- * The API server checks the version up to 100 ms after the eviction arrives, so one eviction in ten conflicts by chance.
- * In one of thousands of runs, more than six of nine conflict. If evictions ignored changes, most would.
+ * An eviction can conflict by chance, because the API server checks the version up to 100 ms after the eviction arrives. If one in ten
+ * conflicts, more than six of nine do so in less than one of a thousand runs. If evictions ignored changes, most would conflict.
  */
 const mayBeLate = 6;
-/** Only on a machine that is too busy does more time pass between reading and evicting. Such conflicts do not count. */
+/** If the pod's version was outdated for longer when the eviction arrived, the machine was too busy. Such conflicts do not count. */
 const promptMicroseconds = (changeEveryMs / 4) * 1_000;
 
 describeOnFleet("pods that change five times a second under a native budget", () => {
@@ -46,7 +46,9 @@ describeOnFleet("pods that change five times a second under a native budget", ()
 	});
 });
 
-/** Whether the pod had the eviction's version until just before the eviction. */
+/**
+ * Whether the pod had the eviction's version until just before the eviction. Also true if the log does not show when the version changed.
+ */
 function isPrompt({ cluster, name, request, receivedAt }: AuditEvent, events: readonly AuditEvent[]): boolean {
 	const version = request?.deleteOptions?.preconditions?.resourceVersion;
 	const writes = events.filter((event) => event.cluster === cluster && event.name === name && event.code === 200);

@@ -1,5 +1,4 @@
-// Gives each cluster's agents and each plugin a different wrong clock, on which no decision may depend. The control planes keep the right
-// time.
+// Gives agents and plugins different wrong clocks, on which no decision may depend. The control planes keep the right time.
 import { readFile, stat } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { wrongClock } from "../../controlplane/clock-fault.ts";
@@ -68,7 +67,7 @@ describeOnFleet("agents and plugins with wrong clocks", () => {
 	});
 });
 
-/** Returns how far an agent's clock is off: the last time in its log, minus the time of that write. */
+/** Returns by how many milliseconds an agent's clock is wrong: the last time in its log, minus the time of that write. */
 async function deviation(cluster: string): Promise<number> {
 	const [agent] = await fleetControl().listAgents(cluster);
 	const logFile = agent?.logFile ?? "";

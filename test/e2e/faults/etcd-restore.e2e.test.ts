@@ -10,7 +10,7 @@ import { plugin, startPlugin } from "../plugin-process.ts";
 import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs } from "./recovery-limits.ts";
 
-/** More than controllers write while they start, so that resource versions after the restore repeat earlier ones. */
+/** The controllers make fewer writes than these while they start, so resource versions after the restore repeat earlier ones. */
 const writes = 1_500;
 
 describeOnFleet("an etcd restored from an older snapshot", () => {

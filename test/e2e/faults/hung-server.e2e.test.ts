@@ -1,5 +1,5 @@
-// Tests an API server that accepts connections and never answers while a user works in several clusters: the work in the others, the
-// messages, and the time.
+// Tests commands over several clusters while one API server accepts connections and never answers: their effect in the other clusters,
+// their messages and their duration.
 import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
@@ -16,7 +16,7 @@ import { plugin } from "../plugin-process.ts";
 
 const announced = /^c3-operator(: | {2})waiting for the API server: no answer for 3s$/m;
 const unanswered = 'Unable to connect to the server of context "c3-operator": no connection within 10s';
-/** Twice 10 s to connect, for the names and for the fleet, and as much again for a busy machine. */
+/** Two connection timeouts of 10 s, for the names and for the fleet, and 25 s more for a busy machine. */
 const withinMs = 45_000;
 
 async function timed(args: readonly string[], environment?: Readonly<Record<string, string>>) {

@@ -1,4 +1,4 @@
-// Finds what evictions leave behind in the clusters after faults. Only what ends by itself is allowed.
+// Finds reservations and held Leases that remain in the clusters after faults. Those that end within a minute are allowed.
 import { setTimeout as delay } from "node:timers/promises";
 import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { getJson, leasesPath } from "../get-json.ts";
@@ -18,8 +18,8 @@ interface LeaseList {
 const endsWithinMs = 60_000;
 
 /**
- * Waits until no cluster has a reservation or a held Lease, and resolves with what remains after the limit. A Lease not renewed within its
- * duration is not held.
+ * Waits until no cluster has a reservation or a held Lease, and resolves with what remains after the limit. A Lease that has not changed
+ * for its duration is not held.
  */
 export async function findLeftBehind(): Promise<readonly string[]> {
 	const unchangedSince = new Map<string, { readonly version: string; readonly at: number }>();

@@ -1,5 +1,5 @@
-// Revokes the operator's rights, or deletes the accounts of its tokens, during a drain of three clusters.
-// The output names what is missing and what stays cordoned. After the repair, the same command succeeds.
+// Withdraws the operator's rights, or deletes the accounts of the operator's tokens, during a drain of three clusters. The output names
+// what is missing and what stays cordoned. After the repair, the same command succeeds.
 import { afterEach, expect, test } from "vitest";
 import type { ApiClient } from "../../../demo/machine/api-client.ts";
 import { preActivityPrefix } from "../../../disruption/budget/pod.ts";

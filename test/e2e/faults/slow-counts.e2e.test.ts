@@ -1,4 +1,5 @@
-// Tests API servers so slow that a count takes longer than a new Lease holder may go without a call.
+// Tests API servers so slow that the counts of all clusters, one after the other, take longer than a new Lease holder may go without a
+// call.
 import { expect, test } from "vitest";
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
 import { startApiProxies } from "./api-proxies.ts";

@@ -12,7 +12,7 @@ export interface SeenOfAgent {
 	readonly highestMb: number;
 	readonly slowestMs: number;
 	readonly answers: number;
-	/** The most consecutive probes that failed. After three, a kubelet restarts the agent. */
+	/** The most consecutive requests, to /healthz and /metrics, that failed. After three failed probes, a kubelet restarts the agent. */
 	readonly failedInARow: number;
 }
 

@@ -60,7 +60,7 @@ describeOnFleet("a caller who commits what is not so", () => {
 		if (outcome.kind !== "acquired") throw new Error("It waits until it is acquired");
 		return outcome;
 	};
-	/** Repeats until the acquire is answered with an optimistic hold, because the agent has seen that the Lease is free. */
+	/** Repeats the acquire until the agent has seen that the Lease is free, and answers with an optimistic hold. */
 	const acquireUnwritten = async (name: string) => {
 		await member().release((await acquire(name)).acquisition);
 		for (;;) {

@@ -45,14 +45,14 @@ export function createFlood(cluster: Cluster, agentIp: string): Flood {
 	};
 }
 
-/** Returns most of a 2 MB message, the longest that an agent accepts. */
+/** Returns most of a message of 2 MB, nearly the longest that an agent accepts. */
 export function halfAMessage(): Buffer {
 	const frame = Buffer.alloc(5 + 1_900_000);
 	frame.writeUInt32BE(2_000_000, 1);
 	return frame;
 }
 
-/** Returns a text in the format of an agents' token that no API server has signed. */
+/** Returns a text in the format of a token for agents, which no API server has signed. */
 export function madeUpToken(number: number): string {
 	const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
 	return `${encode({ alg: "RS256", kid: "k" })}.${encode({ aud: ["xpdb-agent"], sub: `${number}` })}.${encode({ s: 1 })}`;

@@ -53,7 +53,10 @@ async function drainArgs(database: Database, { name, namespace }: AgentInfo): Pr
 	return ["drain", found.node, "--context", "c1-operator", "--ignore-daemonsets", "--timeout", "4m"];
 }
 
-/** Calls Describe as another member until `work` ends. Returns the milliseconds of the slowest answer. */
+/**
+ * Calls Describe as another member until `work` ends. Returns the milliseconds of the slowest answer, without the time that agent and test
+ * waited for a processor.
+ */
 async function slowestAnswerDuring(work: Promise<void>, { ip, pid }: WatchedAgent): Promise<number> {
 	const now = () => timeWithoutProcessorWaits([pid, process.pid]);
 	const over = new AbortController();

@@ -64,7 +64,6 @@ async function answersAs(handlers: Partial<AgentServiceServer>): Promise<string>
 	return agent.address;
 }
 
-/** Begins each answer, then sends one byte every second. */
 async function answersByteByByte(): Promise<string> {
 	const { certificate, key } = ownPair();
 	const server: Http2SecureServer = createSecureServer({ cert: certificate, key, minVersion: "TLSv1.3" });

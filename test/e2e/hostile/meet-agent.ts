@@ -14,7 +14,7 @@ export interface Meeting {
 
 const longestMs = 5_000;
 
-/** Resolves to undefined if the agent does not answer in time. */
+/** Resolves to undefined if the agent shows no certificate, or does not answer in time. */
 export async function meetAgent(ip: string, { certificate, key }: KeyPair): Promise<Meeting | undefined> {
 	return new Promise((resolve) => {
 		const socket = connect({

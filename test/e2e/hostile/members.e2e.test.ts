@@ -184,7 +184,7 @@ describeOnFleet("a change of the CA", () => {
 		const newPairs = new Map<string, KeyPair>();
 		for (const { name, id } of clusters) newPairs.set(name, await issueAgentCertificate(authority, { clusterId: id }));
 		const newOnly = newPairs.get("c2") ?? oldOnly;
-		// Goes back in the same steps.
+		// Restores the old CA in the same steps.
 		cleanups.push(async () => {
 			await trust(both);
 			await show(oldPairs);

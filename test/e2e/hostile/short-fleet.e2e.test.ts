@@ -55,7 +55,7 @@ describeOnFleet("a list of the fleet that is too short", () => {
 			/c1-operator: knows "c2" \(id \S+\) as a member, and its xpdb-fleet neither lists nor/,
 		);
 		expect(there.stderr).toContain('knows "c3"');
-		// The other members list c1, so it is called.
+		// The other members list c1, so their agents call c1, which refuses them.
 		const elsewhere = await evict("c2");
 		expect(elsewhere).toMatchObject({ code: 4, gone: false });
 		expect(elsewhere.stderr).toMatch(/c1: .*it is not a member of the fleet of cluster "c1"/);

@@ -4,8 +4,8 @@ import type { Scene } from "./scene.ts";
 import { drain, type Situation } from "./situation.ts";
 
 /**
- * Keeps the garbage collector from deleting pods whose controller does not exist. Also refuses dry runs, to show that the policy is in
- * force.
+ * Keeps controllers of kube-system, such as the garbage collector and the namespace controller, from deleting pods. Also refuses dry runs,
+ * to show that the policy is in force.
  */
 export const collectorsStayAway = (place: Place) =>
 	admissionPolicy(place, {

@@ -11,13 +11,16 @@ import { loadKubeconfig } from "../../../plugin/kubernetes/kubeconfig.ts";
 import { type KubeconfigRow, neighbours } from "./kubeconfig-row.ts";
 
 export interface KubeconfigAnswer {
-	/** The current context with its cluster and user, as in `config view --minify`. Undefined if the kubeconfig is refused. */
+	/**
+	 * The current context with its cluster and user, as in `config view --minify`. Undefined if the kubeconfig is refused, or if one of them
+	 * does not exist.
+	 */
 	readonly view?: unknown;
-	/** HOST:PORT. Undefined if the program calls no server. */
+	/** HOST:PORT, or "a server" if kubectl's message does not name the server. Undefined if the program calls no server. */
 	readonly asks?: string | undefined;
 	/** Whether `./login` was run. */
 	readonly ran?: true | undefined;
-	/** The error, only for readers of the recording. */
+	/** The error message. Answers are compared without it. */
 	readonly error?: string | undefined;
 }
 

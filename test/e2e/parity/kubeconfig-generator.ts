@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { fileOf } from "./kubeconfig-row.ts";
 
-/** Values in flow style. */
+/** Unquoted values that are valid inside a flow-style map. */
 const plainWords = [
 	"abc",
 	"yes",

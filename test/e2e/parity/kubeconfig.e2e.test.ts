@@ -1,5 +1,5 @@
 // Compares kubectl's answers with the recorded ones and, for generated kubeconfigs, with xpdb's. Runs each night and whenever XPDB_KUBECTL
-// is set.
+// is set. XPDB_KUBECTL=record keeps the new answers instead of comparing them.
 import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import fc from "fast-check";

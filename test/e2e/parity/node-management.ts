@@ -1,4 +1,4 @@
-// Runs kubectl's own test of node management with any program as kubectl, and returns which of its assertions held.
+// Runs kubectl's own test of node management with any program as kubectl, and returns which assertions held.
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type CommandResult, startCommand } from "./running-command.ts";
@@ -31,7 +31,7 @@ export function assertionsOf(module: string): readonly Assertion[] {
 		.filter(({ text }) => text.startsWith("kube::test::"));
 }
 
-/** Runs the script to its end. Records failed assertions. Only other failing commands end the script. */
+/** Runs the script. A failed assertion is recorded and does not end the script, but any other failing command does. */
 export async function runNodeManagement(options: {
 	/** The folder of the module k8s.io/kubernetes. */
 	readonly module: string;

@@ -14,7 +14,7 @@ export const kubeconfigRows: readonly KubeconfigRow[] = [...kubeconfigFieldRows,
 interface Recording {
 	/** kubectl's version, such as "v1.36.3". */
 	readonly kubectl: string;
-	/** By the row's name. `files` is a fingerprint of the row's files. */
+	/** By the row's name. `files` is a fingerprint of the row's files and of `neighbours`. */
 	readonly answers: Readonly<Record<string, { readonly files: string; readonly answer: KubeconfigAnswer }>>;
 }
 

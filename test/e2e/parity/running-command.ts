@@ -1,4 +1,4 @@
-// Runs kubectl or the plugin as a script would.
+// Runs a program, such as kubectl or the plugin, as a script would.
 import { spawn } from "node:child_process";
 
 export interface CommandResult {
@@ -23,7 +23,7 @@ const signalNumbers: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
 	SIGPIPE: 13,
 	SIGTERM: 15,
 };
-/** Longer than any command takes. A command that hangs fails with its output. */
+/** Longer than any command of a situation takes. A command that hangs is killed, so that the test shows its output. */
 const lastsAtMostMs = 3 * 60_000;
 
 export function startCommand(

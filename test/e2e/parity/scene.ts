@@ -35,7 +35,7 @@ export interface Scene extends Place, Stage {
 	isTerminatingFor(pod: string, ms: number): Promise<void>;
 	/** Resolves when the API server has answered another eviction of the pod, except dry runs. */
 	evictionAnswered(pod: string): Promise<void>;
-	/** These functions send dry runs until one is refused, which shows that a policy or webhook is in force. */
+	/** These functions send dry runs until one is refused, for example because a policy or webhook is in force. */
 	refusesEviction(pod: string): Promise<void>;
 	refusesDeletion(pod: string): Promise<void>;
 	refusesCordon(): Promise<void>;

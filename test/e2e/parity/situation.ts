@@ -31,7 +31,7 @@ export function drain(name: string, flags: readonly string[], options: Situation
 	return { ...options, name, commands: (place) => [["drain", place.node("a"), ...flags]] };
 }
 
-/** Returns a command line that is wrong or names something that does not exist. It needs no objects. */
+/** Returns a situation of one command line, by default without nodes and objects. */
 export function typed(name: string, line: readonly string[], options: SituationOptions = {}): Situation {
 	return { nodes: {}, ...options, name, commands: () => [line] };
 }

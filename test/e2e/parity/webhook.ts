@@ -1,4 +1,4 @@
-// Plays a webhook on evictions that refuses always or a number of times, as its path says.
+// Plays a webhook that refuses evictions as often as its path says.
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
