@@ -1,5 +1,5 @@
-// An HTTPS proxy in front of one API server that fails or changes chosen calls. Client certificates cannot pass it, so a call without a
-// token continues as the operator or the administrator.
+// An HTTPS proxy in front of one API server. The proxy fails, delays or changes chosen calls. Client certificates cannot pass it, so a call
+// without a token continues as the operator or the administrator.
 import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
@@ -13,7 +13,10 @@ import { connect } from "node:tls";
 import { type Endpoint, listen } from "../../demo/machine/endpoint.ts";
 import type { KnownCluster } from "./admin-client.ts";
 
-/** A status code, "dropped" (the connection closes before the call arrives) or "lost" (the call is executed, but its answer is lost). */
+/**
+ * A status code, "dropped" (the connection closes before the call arrives) or "lost" (the call is executed, but its answer is lost). For a
+ * port-forward, "lost" means "dropped".
+ */
 export type CallFault = 429 | 500 | 503 | 504 | "dropped" | "lost";
 
 export const callFaults: readonly CallFault[] = [429, 500, 503, 504, "dropped", "lost"];

@@ -10,7 +10,7 @@ export type ClusterPlace = {
 	/** The number in the name: 1 for c1. */
 	readonly index: number;
 	readonly name: string;
-	/** 127.<octet>.<index>.1, the only address on which programs of this cluster listen. */
+	/** 127.<octet>.<index>.1, the only address on which the cluster's components listen. */
 	readonly address: string;
 	readonly dir: string;
 	readonly certificates: string;

@@ -5,7 +5,7 @@ import type { ComponentName } from "./components.ts";
 import type { FleetControl } from "./fleet-control.ts";
 import type { LinkCondition } from "./link-proxy.ts";
 
-/** Resolves when the broken part works again. */
+/** Ends the fault. If that restarts a process, resolves when the process is ready. */
 export type EndFault = () => Promise<void>;
 
 type Component = { readonly cluster: string; readonly component: ComponentName };

@@ -32,8 +32,8 @@ export type FleetState = {
 };
 
 /**
- * Creates the folder, or removes an earlier fleet's entries from it and keeps all others. Throws if entries with a fleet's names come from
- * no fleet, or if the earlier fleet still runs.
+ * Creates the folder, or removes an earlier fleet's entries from it and keeps all others. Throws if the folder cannot be written, if
+ * entries with a fleet's names come from no fleet, or if the earlier fleet still runs.
  */
 export async function prepareFleetDir(dir: string): Promise<void> {
 	try {

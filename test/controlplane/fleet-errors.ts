@@ -8,7 +8,7 @@ export class ProgramsUnavailableError extends SetupError {
 	}
 }
 
-/** Thrown if another process listens on a cluster's address. Another octet may be free. */
+/** Thrown if another process uses an address of the octet, or if all octets are taken. */
 export class AddressInUseError extends SetupError {
 	constructor(message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {
 		super(message, options);

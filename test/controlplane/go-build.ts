@@ -116,7 +116,7 @@ async function buildModule(module: GoModule, output: string, log: (line: string)
 	});
 	const progress = { packages: 0, tail: [] as string[] };
 	createInterface({ input: child.stderr }).on("line", (line) => {
-		// With -v, a line is a package path, otherwise a download or an error.
+		// With -v, Go prints the path of each package. All other lines are about downloads or errors.
 		if (/^[\w./~-]+$/.test(line)) progress.packages += 1;
 		progress.tail = [...progress.tail, line].slice(-12);
 	});

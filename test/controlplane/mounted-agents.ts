@@ -28,7 +28,7 @@ export async function startMountedAgents(
 		namespace,
 		fleetCertificate: "",
 	});
-	// Without these files, agents would end at once, again and again.
+	// Before the Secret and the ConfigMap exist, agents would end at once, again and again.
 	pods.setRestarts(false);
 	const dir = join(cluster.dir, "agents");
 	const missing = new Set(["secrets", "configmaps"]);

@@ -8,7 +8,7 @@ const timeoutMs = 30_000;
 
 /**
  * Resolves when each shipped policy has refused a request that would change nothing. Throws SetupError after 30 s, or if xpdb-system has no
- * pod to try it on.
+ * pod for such a request.
  */
 export async function waitForPolicies(cluster: KnownCluster, signal?: AbortSignal): Promise<void> {
 	const admin = createAdminClient(cluster);

@@ -46,7 +46,10 @@ async function isServed(client: ApiClient): Promise<boolean> {
 	}
 }
 
-/** Makes `pods/portforward` reach the pod's own address. The garbage collector removes the object with the pod. */
+/**
+ * Creates a PortForward, so that `pods/portforward` reaches the pod's own address. The garbage collector deletes the PortForward with the
+ * pod.
+ */
 export async function forwardPorts(client: ApiClient, pod: AgentPodObject, address: string): Promise<void> {
 	const { name, namespace, uid } = pod.metadata;
 	const path = `/apis/${group}/${version}/namespaces/${namespace}/portforwards/${name}`;

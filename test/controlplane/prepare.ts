@@ -1,5 +1,5 @@
-// Builds the missing Go programs of the tests, as a separate step of `npm test`, so that no test's time includes the build. Exit code 3:
-// the programs are not available here.
+// Builds the Go programs of a control plane, and those named as arguments, if they are missing. `npm test` runs this file as a separate
+// step, so that no test's time includes the build. Exit code 3 means that the programs are not available here.
 import { SetupError } from "../../demo/machine/setup-error.ts";
 import { findOrBuildBinaries } from "./binaries.ts";
 import { ProgramsUnavailableError } from "./fleet-errors.ts";

@@ -1,4 +1,5 @@
-// Builds programs with Go and keeps them in ~/.cache/xpdb, in folders named by a hash of everything that determines them.
+// Builds programs with Go and keeps them in ~/.cache/xpdb, or in the folder xpdb of XDG_CACHE_HOME. The folders are named by a hash of
+// everything that determines the programs, and by the Go version.
 import { accessSync, constants, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";

@@ -32,7 +32,7 @@ export async function deleteOperatorAccount(client: ApiClient): Promise<EndFault
 	type Reviewed = { readonly status: { readonly authenticated?: boolean } };
 	const isGood = async () =>
 		(await client.send<Reviewed>("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)).status.authenticated;
-	// Refreshes the API server's cached answer, so that no other one about the account expires later.
+	// Makes the API server cache an answer for this token last, so that its cached answers for older tokens of the account expire earlier.
 	await isGood();
 	await client.send("DELETE", `${collection}/xpdb-operator`);
 	while ((await isGood()) === true) await delay(250);
