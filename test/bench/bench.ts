@@ -11,7 +11,7 @@ import { type Fleet, type FleetOptions, startFleet } from "../controlplane/fleet
 
 export interface Bench {
 	readonly fleet: Fleet;
-	/** One client per cluster, with the operator's rights and over the plugin's links. */
+	/** One client per cluster, with the operator's rights and, in a fleet with links, over the plugin's links. */
 	readonly operators: readonly ApiClient[];
 	/** Whether only to test that the measurement works: with fewer pods and without warming up. */
 	readonly isSmall: boolean;

@@ -1,8 +1,8 @@
-// Reads the processor time of each program from /proc and adds it up over all clusters.
+// Reads the processor time of programs from /proc.
 import { readFileSync } from "node:fs";
 import type { Bench } from "./bench.ts";
 
-/** Milliseconds by program, summed over all clusters. */
+/** Milliseconds by program, summed over all clusters. "caller" is this process. */
 export type CpuTime = Readonly<Record<string, number>>;
 
 /** The kernel reports processor time in hundredths of a second. */
@@ -23,7 +23,7 @@ export function cpuTimeOf({ fleet }: Bench): CpuTime {
 	return total;
 }
 
-/** Returns the milliseconds used between the two readings, per thing. */
+/** Returns the milliseconds that each program used between the two readings, divided by `things`. "all" is the sum of all programs. */
 export function cpuPerThing(before: CpuTime, after: CpuTime, things: number): CpuTime {
 	const spent = Object.entries(after).map(([name, ms]) => [name, ms - (before[name] ?? 0)] as const);
 	const all = spent.reduce((sum, [, ms]) => sum + ms, 0);
@@ -39,8 +39,8 @@ export function endedChildrenCpuMs(): number {
 }
 
 function ticksOf(pid: number, places: readonly number[]): number {
-	// The process name is in brackets and may contain spaces. The 12th and 13th fields after it are user and system time, the next two those
-	// of children.
+	// The process name is in brackets and may contain spaces. The 12th and 13th fields after it are user and system time. The next two are
+	// those of ended children.
 	const [, rest = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
 	const fields = rest.split(" ");
 	return places.reduce((sum, place) => sum + Number(fields[place]), 0);

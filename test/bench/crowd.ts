@@ -1,4 +1,4 @@
-// Measures one agent, idle and with 10,000 pods: its memory, its time to ready, and the duration of a count.
+// Measures the memory of idle agents. Measures one agent with 10,000 pods: its memory, its time to ready, and the duration of a count.
 import { setTimeout as delay } from "node:timers/promises";
 import type { AcquireRequest } from "../../disruption/budget/cluster.ts";
 import type { RemoteCluster } from "../../proto/remote-cluster.ts";

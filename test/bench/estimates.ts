@@ -1,5 +1,5 @@
-// Measures how often a drain's duration lies within its plan's estimate. Simulates drains with random start and end times, and gives the
-// planner only what the API server would show.
+// Measures how often a drain's duration lies within its plan's estimate, and how wide the estimates are. Simulates drains with random start
+// and end times, and gives the planner only what the API server would show.
 import type { V1Pod } from "@kubernetes/client-node";
 import type { PlanPod, PodPace } from "../../plugin/plan/drain-plan.ts";
 import { createPaceReader, estimateRange } from "../../plugin/plan/pod-pace.ts";

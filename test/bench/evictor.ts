@@ -1,4 +1,4 @@
-// Runs the plugin's eviction engine in this process, against the real agents.
+// Evicts pods with the plugin's eviction engine in this process, against the real agents, or with bare eviction calls.
 import type { V1Pod } from "@kubernetes/client-node";
 import { createJob, createTimeout } from "../../plugin/evictions/eviction-job.ts";
 import { Evictions } from "../../plugin/evictions/evictions.ts";

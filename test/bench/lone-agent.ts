@@ -17,7 +17,9 @@ export interface LoneAgent extends AsyncDisposable {
 	readonly member: RemoteCluster;
 }
 
-/** Ends the first cluster's agents for good. Returns a function that starts one with the command line and environment of one of them. */
+/**
+ * Ends the first cluster's agents for good. Returns a function that starts an agent with the command line and environment of one of those.
+ */
 export async function replaceAgents(bench: Bench): Promise<() => Promise<LoneAgent>> {
 	const [cluster] = bench.fleet.clusters;
 	const [agents] = bench.fleet.agents;
@@ -38,7 +40,7 @@ export async function replaceAgents(bench: Bench): Promise<() => Promise<LoneAge
 	};
 }
 
-/** Connects to an agent of the first cluster as its operator. */
+/** Connects to an agent of the first cluster with a token of the operators' account. */
 export async function openMember(bench: Bench, ip: string): Promise<{ member: RemoteCluster; close: () => void }> {
 	const [cluster] = bench.fleet.clusters;
 	if (!cluster) throw new Error("no cluster");

@@ -19,7 +19,9 @@ export interface Measurement {
 	readonly on: "fleet" | "crowd" | "wan" | "screens";
 	/** How often the measurement repeats. A short run leaves it out if `short` is 0. */
 	readonly runs: { readonly full: number; readonly short: number };
-	/** Its duration on an idle machine: `once`, plus `each` per run. Without this, it always repeats in full. */
+	/**
+	 * The duration on an idle machine: `once`, plus `each` per run. If left out, a full run always repeats the measurement `runs.full` times.
+	 */
 	readonly seconds?: { readonly once: number; readonly each: number };
 	/** Whether it runs only if selected by name. */
 	readonly onlyByName?: boolean;

@@ -1,6 +1,5 @@
 // Creates Deployments with ten old ReplicaSets each, without pods. The controllers must be frozen (fillCluster), because they would delete
-// them.
-// All but the first are copied inside etcd: that takes seconds for 20,000 instead of minutes.
+// the ReplicaSets. All objects but the first are copied inside etcd, which takes seconds for 20,000 ReplicaSets instead of minutes.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../demo/machine/api-client.ts";

@@ -19,7 +19,7 @@ export interface Price {
 	readonly bare: Costs;
 }
 
-/** Fewer requests per decision than this are background noise. */
+/** If a decision and a bare call differ by fewer requests than this, the difference is background noise. */
 const fewestRequests = 0.1;
 
 export function formatPrices(prices: readonly Price[]): string {

@@ -1,5 +1,5 @@
-// `node test/bench/price.ts [--against CHECKOUT]`: measures the requests and the processor time of one decision.
-// With another checkout, each runs on its own fleet and they alternate by eviction. Then only their ratio is meaningful. Both must have
+// `node test/bench/price.ts [--against CHECKOUT]`: measures the duration, the requests and the processor time of one decision. With another
+// checkout, each checkout runs on its own fleet, and the two alternate by eviction. Then only their ratio is meaningful. Both must have
 // been built (`npm run build`).
 import { writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";

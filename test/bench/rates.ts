@@ -1,4 +1,4 @@
-// Measures evictions per minute under one budget with room, compared with bare calls.
+// Measures evictions per minute under one budget with room, compared with bare calls and with the limit of x-pdb's design.
 import { type CpuTime, cpuPerThing, cpuTimeOf } from "./cpu-time.ts";
 import { type BenchPod, bareEvictor, type Evictor, openEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";

@@ -1,4 +1,4 @@
-// Counts the requests that the API servers have received, from their metrics.
+// Counts the requests that the API servers have answered, from their metrics.
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 
 /** By verb and resource, such as "GET leases", over all clusters. Open watches are not counted. */

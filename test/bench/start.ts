@@ -1,6 +1,5 @@
 // Measures how fast the plugin reaches a result, compared with kubectl: from its start to an eviction in the audit log, and for a table of
-// budgets.
-// They alternate, so that all run under the same conditions.
+// budgets. The commands alternate, so that all run under the same conditions.
 import { setTimeout as delay } from "node:timers/promises";
 import { readTimeline } from "../../demo/audit/audit.ts";
 import type { Bench } from "./bench.ts";

@@ -4,7 +4,7 @@ export interface Spread {
 	readonly high: number;
 }
 
-/** Returns the sample that the given part (0 to 1) of all samples does not exceed. */
+/** Returns the smallest sample that at least the given part (0 to 1) of all samples does not exceed. */
 export function quantile(samples: readonly number[], part: number): number {
 	const sorted = samples.toSorted((a, b) => a - b);
 	const value = sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)];

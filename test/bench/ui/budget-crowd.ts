@@ -43,7 +43,7 @@ export const budgetCrowd: Measurement = {
 		"ui_idle_drain_percent",
 	],
 	on: "screens",
-	// Minutes of changes.
+	// Each run is one minute of changes.
 	runs: { full: 10, short: 1 },
 	onlyByName: true,
 	async measure(bench, minutes) {
@@ -99,7 +99,7 @@ async function fill({ fleet, log }: Bench, namespace: string): Promise<readonly 
 
 interface BusyWindow {
 	readonly plugin: Window;
-	/** The agent that used the most over all windows. */
+	/** The agent that used the most processor time over all windows. */
 	readonly agent: Window;
 	readonly changesPerSecond: number;
 }

@@ -64,7 +64,10 @@ export function startChurn({ clients, namespace, pods, perSecond }: ChurnOptions
 	};
 }
 
-/** Changes the first pod in each cluster, then the second pod, and so on. Every second round makes the pods ready again. */
+/**
+ * Returns the change with this number. The first pod in each cluster is changed first, then the second pod, and so on. Every second round
+ * makes the pods ready again.
+ */
 export function changeOf(
 	number: number,
 	{ clusters, pods }: { readonly clusters: number; readonly pods: number },

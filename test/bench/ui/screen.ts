@@ -39,7 +39,7 @@ export function openScreen(bench: Bench, args: readonly string[]): BenchScreen {
 			await terminal.until(() => {
 				if (at === 0 && text.test(output)) {
 					at = performance.now();
-					// Otherwise the output would grow as long as the screen is watched.
+					// The next call looks only at later output.
 					output = "";
 				}
 				return at > 0;
