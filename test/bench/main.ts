@@ -72,7 +72,7 @@ async function main(): Promise<void> {
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
 	process.on(signal, () => {
-		// The kernel ends the clusters with this process.
+		// The clusters' programs die with this process.
 		if (stop.signal.aborted) process.exit(130);
 		stop.abort(new SetupError("Stopped"));
 	});

@@ -8,7 +8,7 @@ export interface Progress {
 	readonly elapsedMs: number;
 	/** How long the measurements with an expected duration took so far. */
 	readonly measuredMs: number;
-	/** How long they take on an idle machine. */
+	/** How long the same measurements take on an idle machine. */
 	readonly expectedMs: number;
 }
 

@@ -9,7 +9,7 @@ const programs = ["agent.js", "kubectl-xpdb.js"];
 const sources = ["agent", "disruption", "plugin", "proto", "scripts/bundle.ts", "package-lock.json"];
 
 interface BuildOptions {
-	/** Whether to also rebuild programs that are older than a source. Otherwise only missing ones are built. */
+	/** Whether to also build if a program is older than a source. Otherwise, all programs are built only if one is missing. */
 	readonly ifOld: boolean;
 	readonly log: (line: string) => void;
 }

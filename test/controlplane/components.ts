@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { ProcessSpec } from "../../demo/machine/process.ts";
 import type { Binaries } from "./binaries.ts";
 
-/** In start order. They stop in reverse, the last three at the same time. */
+/** In start order. When a cluster stops, the last three stop first, at the same time. Then the API server stops, and then etcd. */
 export const componentNames = ["etcd", "apiserver", "controller-manager", "scheduler", "kwok"] as const;
 export type ComponentName = (typeof componentNames)[number];
 

@@ -1,4 +1,4 @@
-// Calls etcd directly, without the API server, to create states that no request can create.
+// Calls etcd directly, without the API server: for states that no request can create, and for many writes in little time.
 import type { KnownCluster } from "./admin-client.ts";
 
 /** Calls etcd's JSON gateway, for example "range", "put", "txn" or "compaction". */

@@ -29,7 +29,7 @@ export type FleetOptions = {
 	readonly agents?: boolean;
 	/** Whether the agent and the plugin have fail points (dist/test). */
 	readonly failPoints?: boolean;
-	/** Whether to rebuild the agent and the plugin if their sources have changed. Otherwise only missing ones are built. */
+	/** Whether to rebuild the agent and the plugin if their sources have changed. Otherwise, they are built only if one is missing. */
 	readonly isFresh?: boolean;
 	readonly agentEnvironment?: Readonly<Record<string, string>>;
 	/** Whether operators and agents connect through links, which FleetControl.setLink() changes. */

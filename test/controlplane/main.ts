@@ -97,7 +97,7 @@ function printWelcome(fleet: Fleet, seconds: number): void {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 	process.on(signal, () => {
 		if (stop.signal.aborted && signal === "SIGINT") {
-			// The kernel kills the children with this process.
+			// The children die with this process.
 			process.exit(130);
 		}
 		stop.abort(new SetupError("Stopped before the fleet was ready"));
