@@ -7,7 +7,7 @@ import type { BareClusters } from "./bare-clusters.ts";
 const proxyPort = 7_520;
 
 export interface DyingCluster extends AsyncDisposable {
-	/** Has the contexts of all clusters. The dying cluster's goes through the proxy. */
+	/** Has the contexts of all clusters. The context of the dying cluster goes through the proxy. */
 	readonly kubeconfig: string;
 	/**
 	 * Makes the cluster stop answering at the next write of this kind, such as "PATCH deployments". "dropped": the write never arrives.

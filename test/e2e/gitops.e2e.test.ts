@@ -22,7 +22,7 @@ describeOnFleet(
 		beforeAll(async () => {
 			bare = await startBareClusters(2);
 			repository = join(bare.fleet.dir, "clusters");
-			// As in Flux's own installation.
+			// Flux's own installation also gives this account all rights.
 			const subject = "--serviceaccount=flux-system:kustomize-controller";
 			for (const cluster of ["c1", "c2"]) {
 				bare.kubectl(cluster, ["create", "clusterrolebinding", "flux", "--clusterrole=cluster-admin", subject]);

@@ -19,7 +19,7 @@ async function nodesOf(database: Database): Promise<readonly [string, string]> {
 	return [`c1-operator/${first?.node}`, `c2-operator/${second?.node}`];
 }
 
-/** Starts a drain that waits for its budget and interrupts it. Returns its ID. */
+/** Starts a drain, interrupts it while it waits for a budget, and returns the drain's ID. */
 async function interrupted(nodes: readonly string[], flags: readonly string[] = []): Promise<string> {
 	using run = startPlugin(["drain", ...nodes, ...contexts, "-y", "--ignore-daemonsets", ...flags]);
 	await run.printed(/pod \S+ waits: .*\n/);
@@ -103,7 +103,7 @@ describeOnFleet("drain --resume", () => {
 			expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
 			expect(stderr).toContain(rows[index]?.text);
 		}
-		// The same ID, but recorded by another fleet.
+		// Makes the node record the same ID for another fleet.
 		const mark = await markOf(node);
 		const [context = "", name = ""] = node.replace("-operator", "").split("/");
 		const other = mark?.replace(/"fleet":"\w+"/, '"fleet":"0123456789abcdef"');

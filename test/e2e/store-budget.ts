@@ -1,4 +1,4 @@
-// Stores budgets that today's CRD rejects and an earlier one accepted.
+// Stores budgets without the CRD's validation.
 import { type StoredBudget, storeBudget } from "../controlplane/etcd-gateway.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 

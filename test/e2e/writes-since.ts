@@ -4,7 +4,7 @@ import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import type { Database } from "./database.ts";
 import { getJson, leasesPath } from "./get-json.ts";
 
-/** Requests that every command makes. */
+/** Requests that reach agents or check rights, and store nothing. */
 const ways = [
 	"serviceaccounts/token",
 	"pods/portforward",

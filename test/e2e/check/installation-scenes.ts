@@ -54,7 +54,7 @@ function olderDefinition(): string {
 	return JSON.stringify(neighbourDefinition(), (key, value: unknown) => (key === "suspend" ? undefined : value));
 }
 
-/** An upgrade of c1 repairs the first ones. An upgrade of c2 that takes over fields repairs the rest. */
+/** An upgrade of c1 repairs the first two. An upgrade of c2 that takes over fields repairs the rest. */
 const changedObjects: readonly Provocation[] = [
 	{
 		reason: "BudgetKindMissing",
@@ -124,7 +124,7 @@ async function bringOldCertificate(): Promise<void> {
 	await patch("c1", ["secret", "xpdb-agent-tls", ...anchor], { data: pair });
 }
 
-/** Trusts a second CA, as during an unfinished change of the CA. */
+/** Also trusts a CA that expires in five days, as during an unfinished change of the CA. */
 async function keepOldAuthority(): Promise<void> {
 	const path = ["configmap", "xpdb-ca", ...anchor];
 	const { data } = await getJson<{ readonly data: { readonly "ca.crt": string } }>("c2", path);

@@ -45,7 +45,7 @@ describeOnFleet("Leases", () => {
 				using asleep = startPlugin([...evict(first), "--timeout", "4m"], { XPDB_PAUSE_POINT: moment.step });
 				await asleep.asleep();
 				const end = await onAll(start, database);
-				// Another run uses the Leases as they are now.
+				// Another run meets the Leases as the fault left them.
 				using other = startPlugin([...evict(second), "--timeout", "4m"]);
 				asleep.child.kill("SIGCONT");
 				if (start === garbleLeases) await other.printed(/cannot read Lease/);

@@ -6,7 +6,7 @@ import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs, reservationLimitMs } from "./recovery-limits.ts";
 import { startRollingEvictions } from "./rolling-evictions.ts";
 
-/** Out of step with each other and with whole seconds, on which agents and plugins act. */
+/** Agents and plugins act at intervals of whole seconds, so these intervals differ from each other and from whole seconds. */
 const cutEveryMs: Readonly<Record<string, number>> = { c1: 2_300, c2: 2_900, c3: 3_700 };
 const evictionsMeanwhile = 6;
 

@@ -26,7 +26,7 @@ export interface RollingOptions extends Partial<DatabaseOptions> {
 /** Resolves when each plugin is at work and the first pod has been evicted. */
 export async function startRollingEvictions(options: RollingOptions = {}): Promise<RollingEvictions> {
 	const { environment, ...rest } = options;
-	// Slow enough that a fault of some seconds overlaps several evictions.
+	// A fault of some seconds overlaps several evictions, at several of their steps.
 	const annotations = { "bench/ready-after": "700ms" };
 	const database = await createDatabase({ replicas: 4, budget: { maxUnavailable: 1 }, annotations, ...rest });
 	const temporary = await mkdtemp(join(tmpdir(), "xpdb-faults-"));

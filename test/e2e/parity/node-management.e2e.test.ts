@@ -31,7 +31,7 @@ function suite(): void {
 			index: 8,
 			nodes: 0,
 			dir: join(dir, "c8"),
-			// Allows pods without a service account, as in the script.
+			// Allows pods without a service account, such as those of the script.
 			extraFlags: { apiserver: ["--disable-admission-plugins=ServiceAccount"] },
 		});
 		// No kubelet may report the script's node, and its pods must stay where they are.

@@ -1,4 +1,4 @@
-// Keeps kubectl's answers for all kubeconfigs from an earlier run. XPDB_KUBECTL=play asks kubectl again, each night. XPDB_KUBECTL=record
+// Keeps kubectl's answers of an earlier run, for all kubeconfigs. XPDB_KUBECTL=play asks kubectl again, each night. XPDB_KUBECTL=record
 // keeps the new answers.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

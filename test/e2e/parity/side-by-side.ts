@@ -1,4 +1,5 @@
-// Runs both programs in every situation, each in its own cluster or namespace, prepared in the same way.
+// Runs kubectl and kubectl xpdb in every situation, each in a cluster or namespace that is prepared in the same way. A recorded outcome
+// replaces the run of kubectl.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
