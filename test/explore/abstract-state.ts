@@ -24,7 +24,7 @@ export function abstractState(world: World): number {
 	return hashText(words.join("|"));
 }
 
-/** In a reservation's row, index 2 is the pod, and index 6 tells whether it is being cancelled. */
+/** In a reservation's row, index 2 is the pod, and index 6 tells whether the reservation is being cancelled. */
 function wordOf(lease: LeaseObject): string {
 	const known = leaseWords.get(lease);
 	if (known !== undefined) return known;

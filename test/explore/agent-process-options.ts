@@ -17,7 +17,7 @@ export interface AgentProcessOptions<Agent> extends ProcessOptions {
 	readonly onBug: (error: unknown) => void;
 	readonly lineHost: (from: SimulatedProcess) => AgentCluster | undefined;
 	readonly members: (from: Agent) => readonly AgentCluster[];
-	/** Returns the current budgets of the other clusters, without the simulated network. */
+	/** Returns this budget as the other clusters have it now, without the simulated network. */
 	readonly budgetElsewhere: (budget: BudgetName) => readonly MemberBudget[];
 	/** Whether the agent remembers its members and greets them. */
 	readonly knowsMembers: boolean;

@@ -1,5 +1,5 @@
-// One agent of a simulated cluster: the shipped LocalCluster, views, sweep and cleanup of Leases. The scheduler decides when the views see
-// events.
+// One agent of a simulated cluster, made of shipped parts: LocalCluster, the views, ReservationSweep, LeaseCleanup and, if it remembers
+// members, Greetings. The scheduler decides when the views see events.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { RecentFleet } from "../../agent/cluster-api/recent-fleet.ts";
 import { withSharedReads } from "../../agent/cluster-api/shared-reads.ts";
@@ -70,7 +70,7 @@ export class AgentProcess extends WatchingProcess {
 		const known = options.knowsMembers ? simulatedMembership(membership) : undefined;
 		this.greetings = known?.greetings;
 		const { api: judged } = known ?? { api: asked };
-		// One step stands for one turn of the event loop in production, so its equal requests share a read.
+		// A step stands for a turn of the event loop in production, so equal requests of one step share a read.
 		this.#api = withWatchedLeases(withSharedReads(judged, queueMicrotask), leaseViewOf(this.leases));
 		this.local = new LocalCluster({
 			api: this.#api,

@@ -32,7 +32,10 @@ interface StandingStop {
 	readonly goOn: () => void;
 }
 
-/** Outlasts a Lease, a grant and a list of budgets. Two stops together can outlast the 20 s in which a count can be committed. */
+/**
+ * The longest stops outlast a Lease, a grant and a list of budgets. Two stops together can outlast the 20 s in which a count can be
+ * committed.
+ */
 const longestStopMs = 18_000;
 /** A run meets 100 to 300 pairs of process and place, so about two of them stop. */
 const chancePerPlace = 0.012;

@@ -1,5 +1,5 @@
-// A plugin process without the eviction engine of plugin-process.ts. In exhaustive searches, each timer and look of the engine would
-// multiply the states. In some random runs, as many rounds as possible should meet.
+// A plugin process without the eviction engine of plugin-process.ts. Exhaustive searches use it, because each timer and look of the engine
+// would multiply the states. Some random runs use it, because the engine would refuse before a round could go wrong.
 //
 // It requests grants with the shipped runRound, and evicts granted pods with the shipped evictUnderTicket. The other code imitates the
 // plugin. It ends when its pods are gone or its attempts are used up.
@@ -35,7 +35,7 @@ export class DrainProcess extends Drain {
 		this.#pods = new Map(data.pods.map((path) => [path, this.#candidate(path)]));
 	}
 
-	/** Does nothing: this process ends when its attempts are used up. */
+	/** Does nothing, like timeOut(): only the engine of plugin-process.ts can be stopped. */
 	stop(): void {}
 
 	timeOut(): void {}

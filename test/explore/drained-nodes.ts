@@ -1,4 +1,4 @@
-// Runs the shipped drain in a simulated plugin process, over nodes with only the fields that it reads.
+// Runs the shipped drain in a simulated plugin process, over nodes with only the fields that the drain reads.
 import { drain } from "../../plugin/drain/drain.ts";
 import type { EventSink } from "../../plugin/events/events.ts";
 import type { Evictions } from "../../plugin/evictions/evictions.ts";

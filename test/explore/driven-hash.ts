@@ -1,6 +1,6 @@
 // Hashes everything that the course of a schedule depends on: the driven sources, the exploration itself and the scenario. The counts of a
-// long run stay valid while the hash is the same. Comments and types are left out, except inside the functions of a scenario, which are
-// hashed as they are written.
+// long run stay valid while the hash is the same. Comments and types are left out, with two exceptions. The functions of a scenario are
+// hashed with their comments, as Node loads them. The lines that name the scenario are hashed as they are written.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -36,7 +36,7 @@ export class DrivenHash {
 	}
 
 	/**
-	 * Returns the lines that name a scenario. If a helper made the scenario, these lines have its arguments, which the source of the
+	 * Returns the lines that name a scenario. If a helper made the scenario, these lines have the helper's arguments, which the source of the
 	 * scenario's functions does not show.
 	 */
 	#linesWith(name: string): string {

@@ -1,5 +1,5 @@
-// Checks that one of its scenarios catches each mutant within a bounded number of schedules. A harmless mutant must not be caught: a catch
-// proves its reason wrong.
+// Checks that each mutant is caught by one of its scenarios within a bounded number of schedules. A harmless mutant must not be caught: a
+// catch proves its reason wrong.
 import type { Job, JobFailure } from "./job.ts";
 import type { Mutant } from "./mutant.ts";
 import { mutants } from "./mutants.ts";

@@ -1,4 +1,4 @@
-// Prepares a thread for the driven code, before any of that code is loaded.
+// Prepares a thread that runs driven code: calls of awaitPoint(), simulated time and changed sources.
 import { awaitPoint } from "./await-points.ts";
 import { loadSources, type Sources } from "./load-sources.ts";
 import { simulateTime } from "./simulated-time.ts";

@@ -11,7 +11,7 @@ export interface MemberOptions {
 	readonly from: SimulatedProcess;
 	readonly cluster: SimulatedCluster;
 	readonly network: Network;
-	/** Index of the one agent that is asked while it lives. Undefined: any agent can be asked. */
+	/** The agent to ask, as an index into the living agents. Undefined, or no such agent: any living agent can be asked. */
 	readonly agent: number | undefined;
 	/** Whether the call goes to the agent that keeps the line, which does not forward it. */
 	readonly here?: boolean;

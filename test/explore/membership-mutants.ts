@@ -1,4 +1,4 @@
-// Mutants of the rule about members. One of the model's scenarios must catch each of them.
+// Mutants of the rule about members. Each must be caught by one of the model's scenarios that it names.
 import type { Mutant } from "./mutant.ts";
 
 const file = "agent/leases/known-members.ts";

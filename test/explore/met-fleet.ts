@@ -32,7 +32,7 @@ export async function meetFleet({ contexts, clientOf, memberIds, bug }: MeetingO
 	return fleet;
 }
 
-/** Checks that all members of the fleet have answered, and that they agreed on it before or after the meeting. */
+/** Checks that all members of the fleet have answered, and that they agreed on this fleet before or after the meeting. */
 function judgeMet(
 	{ members, descriptions }: Fleet,
 	declared: readonly ((id: string) => readonly string[])[],

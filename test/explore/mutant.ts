@@ -1,4 +1,5 @@
-// A mutant is the shipped code with one safeguard removed. The exploration must catch it.
+// A mutant is the shipped code with one safeguard removed. The exploration, the membership model or a fuzz target must catch it, unless it
+// is harmless.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -17,7 +18,7 @@ export interface Mutant {
 	readonly name: string;
 	/** The safeguard that is removed, in a sentence. */
 	readonly without: string;
-	/** Scenarios of which at least one must catch the mutant, the likeliest first. */
+	/** Scenarios of which at least one must catch the mutant, the likeliest first. Empty for a mutant of a fuzz target. */
 	readonly scenarios: readonly string[];
 	readonly edits: readonly (CodeEdit | TextEdit)[];
 	/**

@@ -125,7 +125,7 @@ export class Network {
 		}
 	}
 
-	/** Returns the requests of this process that are still on their way. */
+	/** Returns the requests of this process that are still on their way and that it has not given up. */
 	waiting(from: string): readonly string[] {
 		return this.#asked(from, "requested");
 	}
@@ -352,7 +352,7 @@ export class Network {
 	}
 }
 
-/** Keeps one route for each process. `processes` is called again at each call. */
+/** Returns a function that lists a route to each of the current `processes`, always the same route for the same process. */
 export function routesTo<P extends SimulatedProcess, T>(
 	processes: () => readonly P[],
 	run: (process: P, gone: () => AbortSignal) => Promise<T>,

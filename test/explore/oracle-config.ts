@@ -35,9 +35,9 @@ export function configOf(clusters: readonly SimulatedCluster[]): Config {
 }
 /**
  * Returns the expected pods of a workload. A controller with a scale expects its replicas under every selector that selects one of its
- * pods, or its spec's labels while it has none. Other pods are expected one by one while they exist and have not finished. A pod that never
- * had a controller stays expected after a round has evicted it. If a controller is deleted while one of its pods is gone, the fleet expects
- * fewer pods from then on.
+ * unfinished pods. While it has no such pod, the selector must select its spec's labels. Other pods are expected one by one while they
+ * exist and have not finished. A pod that never had a controller stays expected after a round has evicted it. If a controller is deleted
+ * while one of its pods is gone, the fleet expects fewer pods from then on.
  */
 function scaleOf(workload: Workload): {
 	readonly labels: readonly Labels[];
@@ -88,8 +88,9 @@ export function selectorsOf(config: Config): readonly { readonly budget: string;
 
 /**
  * Returns the least number of healthy pods that a caller could have read as required, if it asked each member at one of these times. The
- * result is the strictest of the members' own least bounds, over the least expected pods. Undefined if the budget could be read as absent
- * from all members, or as suspended in all.
+ * result is the strictest of the members' own least bounds, over the least expected pods. Undefined if each member had, at one of these
+ * times, no budget of this name with this selector. Also undefined if each member had, at one of these times, no budget of this name, or a
+ * suspended one.
  */
 export function leastDesired(
 	configs: readonly Config[],

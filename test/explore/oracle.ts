@@ -17,13 +17,14 @@
 //
 // A budget under which the round did not count is judged member by member, from when the member's count had to know of it
 // (known-budgets.ts). If the count knew it all the time, it is judged from the first acquisition, because its content is read after that. A
-// budget that did not exist all that time is not checked. A pod that got other labels since its grant is judged from then on, because it
-// cannot have been evicted before. If etcd came back from a backup, everything that is written from then on counts as newer than what a
-// view had seen. If members change, a round is judged over a fleet that all its members declared at some time since it began.
+// budget that was absent for a part of that time is not checked. A pod that got other labels since its grant is judged from then on,
+// because it cannot have been evicted before. If etcd came back from a backup, everything that is written from then on counts as newer than
+// what a view had seen. If members change, a round is judged over a fleet that all its members declared at some time since it began.
 //
-// A pod that is evicted without a round must be terminating, finished, not started, or uncovered. It is uncovered if no budget covers its
-// labels in some reading of the budgets, member by member. The readings end when the request was sent. They begin with the first list of
-// budgets that the sender asked for in the second before (on its clock), or at the sending if there is no such list.
+// A pod that is evicted without a round must be terminating, finished or uncovered, or it has not started and has no pre-activity. It is
+// uncovered if no budget in force covers its labels in some reading of the budgets, member by member. The readings end when the request was
+// sent. They begin with the first list of budgets that the sender asked for in the second before (on its clock), or at the sending if there
+// is no such list.
 //
 // Every excuse ends at a time of the sender's own clock (sender-time.ts):
 // - What a round could not know ends a minute before its first commit was sent.

@@ -15,7 +15,10 @@ import type { SimulatedCluster } from "./simulated-cluster.ts";
 export interface PluginClientOptions {
 	readonly cluster: SimulatedCluster;
 	readonly carry: <T>(call: ApiCall<T>) => Promise<T>;
-	/** Called after each accepted eviction or delete. `under` is its reservation, or else what the sender may have read. */
+	/**
+	 * Called after each accepted eviction or delete, except in a dry run. `under` is its reservation, or else what the sender may have
+	 * read.
+	 */
 	readonly onEvicted: (pod: PodRecord, under: string | FreeEviction, sentAt: number) => void;
 	/** Called with each change that a request made. */
 	readonly onChanged: (what: string) => void;

@@ -33,7 +33,7 @@ import { namespace } from "./workload.ts";
 
 /** How many pods of one name a process evicts, one after the other, if it follows the name. */
 const mostFollowed = 2;
-/** This many looks count as one attempt. The first looks are 300 ms apart. */
+/** This many looks use up one attempt: about a second of waiting, because the first looks are 300 ms apart. */
 const looksPerAttempt = 3;
 /** Lists of budgets before the first round, which use up no attempt. */
 const firstQuestions = 2;

@@ -1,4 +1,4 @@
-// Runs one schedule again, and prints its history as a table.
+// Runs one schedule again, as it was or made short, and prints its history as a table.
 import { drivenSources } from "./driven-sources.ts";
 import { loadDriven } from "./load-driven.ts";
 

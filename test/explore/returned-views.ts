@@ -14,7 +14,7 @@ interface ReturnedViewsOptions {
 
 interface Seen {
 	readonly hasView: boolean;
-	/** The pod revision of the cluster when the view was lost. 0 if the agent has not had a view yet. */
+	/** The version of the cluster's last pod event when the view was last lost, or of a later restore if lower. 0 if it was never lost. */
 	readonly lostAt: number;
 }
 

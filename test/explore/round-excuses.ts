@@ -112,9 +112,7 @@ export class RoundExcuses {
 		return Math.max(round.viewsAt.get(cluster.id) ?? 0, since ?? 0);
 	}
 
-	/**
-	 * Returns the pods that new labels took out of the budget, and that some view of their cluster could still have in it for this round.
-	 */
+	/** Returns the pods that new labels took out of the budget, if a view of their cluster could still show this round the old labels. */
 	relabelledSince(budget: string, selector: Labels, round: RoundRecord): readonly string[] {
 		return this.#clusters.flatMap((cluster) =>
 			cluster.workloads.flatMap((workload) => {

@@ -7,7 +7,7 @@ export interface RoundRecord {
 	readonly config: number;
 	/** Acquisitions that the round has committed, or tried to commit. */
 	readonly committed: { readonly cluster: string; readonly nonce: string }[];
-	/** By cluster: the revision of its slowest view when the round began. */
+	/** By cluster: the revision of its slowest view when the round began. Oracle.limitViews() lowers it. */
 	readonly viewsAt: Map<string, number>;
 	/** The number of faults before the round. */
 	readonly faults: number;

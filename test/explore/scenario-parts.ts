@@ -1,4 +1,3 @@
-// Parts from which scenarios are built.
 import type { BudgetData, ClusterData, DrainData, Limits } from "./scenario.ts";
 import type { WorkloadSpec } from "./workload.ts";
 

@@ -31,22 +31,22 @@ export interface DrainData {
 	readonly name: string;
 	/** As "cluster/pod". */
 	readonly pods: readonly string[];
-	/** Nodes to drain instead of evicting `pods`, as "cluster/node". */
+	/** Nodes to drain after `pods` are evicted, as "cluster/node". A thin process (drain-process.ts) ignores them. */
 	readonly nodes?: readonly string[];
 	/** The timeout of each node (--timeout). */
 	readonly timeoutMs?: number;
 	/** Pods are evicted in the order of this label's value (--order-by). */
 	readonly orderBy?: string;
 	/**
-	 * If set, the process discovers its fleet with the shipped code, through the contexts of its pods and of these clusters. Without the
-	 * wire, the fleet is simulated instead.
+	 * If set, the process discovers its fleet with the shipped code, through the contexts of its pods, its nodes and these clusters. Without
+	 * the wire, the fleet is simulated instead.
 	 */
 	readonly meets?: readonly string[];
 	/** A round is one attempt; plugin-process.ts says what else uses them up. */
 	readonly attempts: number;
 	/** The members over which the process runs its rounds, in its own order. By default all, as listed. */
 	readonly members?: readonly string[];
-	/** Index of the agent that the process asks in each cluster. By default any agent. */
+	/** The agent that the process asks in each cluster, as an index into the living ones. By default any, or in some runs the first. */
 	readonly agent?: number;
 	/** The process reaches all members through the agents of this cluster. Without the wire, this has no effect. */
 	readonly through?: string;
@@ -164,7 +164,7 @@ export interface Scenario<W = never> {
 	readonly lineHost?: boolean;
 	/** What happens to evicted pods while the rounds run: they end and are replaced, they only end, or they stay terminating. */
 	readonly afterEviction?: "replaced" | "ends" | "stays";
-	/** Answers arrive in a step of their own in every run. */
+	/** Answers arrive in a step of their own in every random run. */
 	readonly splitAnswers?: boolean;
 	/** Views are shown every event at once. */
 	readonly freshViews?: boolean;
@@ -192,12 +192,13 @@ export interface Scenario<W = never> {
 	readonly isRestored?: boolean;
 	/** Whether all holds are written in every run, or in none. By default in half of the random runs, and in exhaustive searches. */
 	readonly writtenHolds?: boolean;
-	/** Calls to Leases are executed at once in random runs, too. */
+	/** Calls to Leases are executed at once in random runs. `search` decides for exhaustive searches. */
 	readonly leaseCallsAtOnce?: boolean;
-	/** Whether calls go over the wire in every run. By default in a share of the random runs, and in none if the scenario is staged. */
+	/** Whether calls go over the wire in every random run. By default in a share of the random runs, and in none if the scenario is staged. */
 	readonly isWired?: boolean;
 	/**
-	 * Whether agents run the shipped watches over streams in every run. By default in a share of the random runs, and in none if staged.
+	 * Whether agents run the shipped watches over streams in every random run. By default in a share of the random runs, and in none if the
+	 * scenario is staged.
 	 */
 	readonly isStreamed?: boolean;
 	/** Whether API servers still have streamed lists once the run has begun. By default in half of the streamed runs. */

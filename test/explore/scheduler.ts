@@ -1,5 +1,5 @@
-// The deterministic scheduler. It takes one chosen step at a time. Then everything that the step caused runs until it waits for another
-// step. The scenario, its options and the sequence of choices determine a run completely.
+// Defines steps and choices, of which the schedule of a run consists. A run takes one chosen step at a time. Then everything that the step
+// caused runs until it waits for another step. The scenario, its options and the sequence of choices determine a run completely.
 import { seededRandom } from "./random.ts";
 
 export type StepKind =

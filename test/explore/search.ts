@@ -5,7 +5,7 @@
 // - The scenario's `search` limits faults, clock jumps, drains and events.
 // - A timer fires only if no message and no watch step is left, and then it is the only step that is tried.
 // - An answer arrives at the moment of its execution.
-// - All processes ask the same agent, or the one that is named for them.
+// - Every plugin asks the first agent of each cluster, or the one that the scenario names for it.
 // `isComplete` is false if the limit of states, or of steps in one run, cut the search.
 import { createHash } from "node:crypto";
 import type { Violation } from "./oracle.ts";

@@ -299,8 +299,8 @@ export class SimulatedApiServer {
 	}
 
 	/**
-	 * Restores etcd from a backup. Its versions continue from the backup's, or from a higher `revision`. Open watches do not notice and
-	 * have to be restarted.
+	 * Restores etcd from a backup. Its versions continue from the backup's, or from a higher `revision`. Open watches do not notice, so a
+	 * caller that also restarts the API server must break them.
 	 */
 	restore(snapshot: Snapshot, revision = snapshot.revision): void {
 		const refill = <T>(map: Map<string, T>, from: ReadonlyMap<string, T>): void => {

@@ -38,7 +38,7 @@ export class SimulatedStream {
 	readonly #query: URLSearchParams;
 	readonly #resolve: (answer: ApiAnswer | undefined) => void;
 	readonly #reject: (error: unknown) => void;
-	/** The events of the log that the stream has shown, or that were there when it began. */
+	/** The events of the log that the stream has shown, or that its list or its first version includes. */
 	#shown: WatchEvent<unknown>[] = [];
 	/** The revision at which the list is complete. Undefined once the stream has said so, or if it shows no list. */
 	#listEndsAt: number | undefined;

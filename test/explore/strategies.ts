@@ -37,7 +37,7 @@ function besidesKey({ kind, what, actor }: Step): string {
 /** How often an event or a fault of one kind is due in a run, drawn with equal chances. Events are due at least once. */
 const timesOfEach = [0, 1, 1, 1, 2];
 
-/** Each event and fault happens at steps that are drawn in advance from those at which it can. Weights alone would favour early steps. */
+/** Draws in advance at which of its chances each event, fault, jump or work of an agent happens. Weights alone would favour early steps. */
 const evenChances: Layer = (inner, random) => {
 	const chosen = new Map<string, number[]>();
 	const met = new Map<string, number>();

@@ -50,7 +50,7 @@ type Handlers = Readonly<Record<WireMethod, Handler>>;
 
 export class WireServer {
 	readonly #ports: { readonly token: Handlers; readonly peer: Handlers };
-	/** By the metadata of the call, which is all that a gate gets of it. */
+	/** By the call's metadata, because a gate's route() does not get the call. */
 	readonly #answering = new WeakMap<Metadata, Answering>();
 
 	constructor({ agent, greetings, member, others, judged, onBug }: WireServerOptions) {

@@ -36,7 +36,7 @@ export interface WireOptions {
 
 export interface WireMember {
 	readonly id: string;
-	/** Index of the one agent that is asked while it lives. Undefined: any agent can be asked. */
+	/** The agent to ask, as an index into the living agents. Undefined, or no such agent: any living agent can be asked. */
 	readonly agent: number | undefined;
 	/** The cluster whose agents are asked and forward the call to the member. Undefined: the member itself. */
 	readonly through?: string | undefined;

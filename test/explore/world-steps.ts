@@ -168,7 +168,7 @@ const cleanUp: Limited<AgentProcess> = {
 	run: (agent) => agent.cleanUp(),
 };
 
-/** Adds the step. Call it only for something that can happen now, because most things cannot happen at most steps of a run. */
+/** Adds the step. The caller checks first whether it can happen now, because at most steps of a run it cannot. */
 function offer<P extends SimulatedProcess>(world: World, steps: Step[], process: P, limited: Limited<P>): void {
 	let step = process.offered.get(limited);
 	if (!step) {

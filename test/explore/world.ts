@@ -277,7 +277,7 @@ export class World {
 		if (this.scenario.configChanges) return false;
 		if (resource === "fleet" || resource === "scales" || resource === "budgets" || resource === "workloads")
 			return true;
-		// A count needs the other budgets' Leases only. So with a single budget, the list has nothing that it uses.
+		// A count lists Leases only for those of other budgets. So with a single budget, it uses nothing of the list.
 		return (
 			resource === "leases" && verb === "list" && this.scenario.clusters.every(({ budgets }) => budgets.length <= 1)
 		);
