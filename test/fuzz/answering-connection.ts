@@ -13,7 +13,7 @@ export interface AnsweringOptions {
 	readonly answer: (request: ApiRequestOptions) => ApiAnswer;
 	/** Returns the bytes of a watch. Undefined for a watch that stays open and silent until it is aborted. */
 	readonly stream?: (options: ApiStreamOptions) => readonly Buffer[] | undefined;
-	/** Called with every path after its validation. */
+	/** Called with the path of each request after its validation, but not with the paths of watches. */
 	readonly asked?: (path: string) => void;
 }
 

@@ -45,8 +45,8 @@ export function demandClearText(text: string, ...names: readonly (string | RegEx
 }
 
 /**
- * Control characters, line separators, direction marks, invisible characters and tags, listed by number, independently of the code under
- * test. The joiner (200d) is allowed, because emoji contain it.
+ * Control characters except line feed and tab, line separators, direction marks, invisible characters and tags. They are listed here
+ * independently of the code under test. The joiner (200d) is allowed, because emoji contain it.
  */
 const steering =
 	/(?![\n\t])\p{Cc}|[\u00ad\u061c\u115f\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/u;

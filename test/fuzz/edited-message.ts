@@ -26,7 +26,7 @@ export function editedBytes({ codec, seeds }: SeedMessages, { seed, fields, byte
 	} catch {
 		return undefined;
 	}
-	// protobuf's JSON reader turns such a value into text, which no program would send.
+	// protobuf's JSON reader turns an object in the place of a string into this text, which no program would send.
 	if (Buffer.from(encoded).includes("[object ")) return undefined;
 	return applyByteEdits(encoded, bytes);
 }

@@ -1,10 +1,10 @@
-// Runs the shipped code through all targets, and prints a table of the inputs.
+// Tries inputs of the chosen targets on the shipped code, and prints a table of them.
 import { createProgressLine } from "../explore/progress-line.ts";
 import type { FuzzJob, FuzzResult } from "./fuzz-job.ts";
 import { runFuzzJobs, threads } from "./fuzz-pool.ts";
 import type { FuzzTarget } from "./fuzz-target.ts";
 
-/** Inputs of one job at a share of 1: enough to be worth a message, and few enough to show progress. */
+/** Inputs of one job at a share of 1: enough to be worth a message, and few enough that the targets take turns. */
 const inputsPerJob = 1_000;
 
 /** Returns whether nothing was found. Every target gets its share, even if another one fails. */

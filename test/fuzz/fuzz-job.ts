@@ -26,6 +26,6 @@ export interface FuzzResult {
 export interface FuzzWorkerData {
 	/** The name of the mutant to load. Undefined for the shipped code. */
 	readonly mutant: string | undefined;
-	/** Two counters of started inputs: in this job, and in all jobs. */
+	/** Two counters of started inputs: in the current job, and in all jobs of this thread. */
 	readonly progress: SharedArrayBuffer;
 }

@@ -1,5 +1,5 @@
-// The mutants of the fuzz targets: the shipped code without one validation, which the target must notice. Each target has one, and the most
-// important ones have two.
+// The mutants of the fuzz targets: the shipped code without one validation, which the target must notice. Most targets have one, and some
+// have several.
 import type { Mutant } from "../explore/mutant.ts";
 
 export interface FuzzMutant extends Mutant {

@@ -14,7 +14,7 @@ export interface OpenTarget {
 	readonly input: fc.Arbitrary<unknown>;
 	/** Throws or rejects if a demand is not met. */
 	readonly check: (input: never) => void | Promise<void>;
-	/** Whether to wait after each input, which also finds unhandled rejections. */
+	/** Whether `check` is awaited, and then a turn of the event loop, in which unhandled rejections appear. */
 	readonly isAsync: boolean;
 	readonly close?: () => void | Promise<void>;
 }

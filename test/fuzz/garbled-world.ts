@@ -1,4 +1,4 @@
-// Runs one round over two simulated clusters with the agents' real code. The API servers may garble one answer.
+// Runs one round over two simulated clusters with the agents' real code. The caller may garble the answers of the API servers.
 import { createClusterApi } from "../../agent/cluster-api/create-cluster-api.ts";
 import type { ApiAnswer, ApiConnection, ApiRequestOptions } from "../../agent/kubernetes/api-connection.ts";
 import { LocalCluster } from "../../agent/leases/local-cluster.ts";
@@ -48,7 +48,7 @@ const clock: Clock = {
 
 const clusterIds = ["id-eu", "id-us"];
 
-/** Runs one round for the candidate in the first cluster. `garble` is called for every answer of a cluster. */
+/** Runs one round for the candidate in the first cluster. `garble` is called for each answer of a kind in ObjectKind. */
 export async function runGarbledRound(
 	world: WorldState,
 	garble: (cluster: number, kind: ObjectKind) => Garble | undefined,

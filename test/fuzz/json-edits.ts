@@ -39,7 +39,7 @@ export function edited(seeds: readonly Json[]): fc.Arbitrary<Json> {
 		.map(([index, edits]) => applyEdits(JSON.parse(copies[index] ?? "null") as Json, edits));
 }
 
-/** Applies the edits to `value` itself. A string that is a JSON object is edited inside. */
+/** Returns an edited copy of `value`. A string that is a JSON object is edited inside. */
 export function applyEdits(value: Json, edits: readonly JsonEdit[]): Json {
 	const root: Holder = { value: unpacked(value) };
 	for (const one of edits) applyEdit(root, one);
@@ -55,7 +55,7 @@ export interface Slot {
 	readonly key: string;
 }
 
-/** A string that is itself JSON. */
+/** A string that is a JSON object. */
 class Embedded {
 	value: unknown;
 	constructor(value: unknown) {
@@ -100,7 +100,7 @@ function applyEdit(root: Holder, { kind, at, value, key }: JsonEdit): void {
 	}
 }
 
-/** Returns all places below the holder, the whole value first. */
+/** Returns the places below the holder, down to 60 levels, each before the places inside it. */
 export function slotsOf(holder: Mutable): Slot[] {
 	const slots: Slot[] = [];
 	const visit = (value: unknown, depth: number): void => {
@@ -151,7 +151,7 @@ export function packed(value: unknown): Json {
 	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, packed(item)]));
 }
 
-/** Works like JSON.stringify, but also for values that are too deep for it. */
+/** Works like JSON.stringify, but also writes `tooDeep`, which has too many levels for it. */
 export function jsonOf(value: Json): string {
 	return JSON.stringify(value, (_key, item: unknown) => (item === tooDeep ? deepMark : item)).replaceAll(
 		`"${deepMark}"`,

@@ -1,4 +1,4 @@
-// `npm run fuzz` tries millions of foreign inputs on everything that reads them.
+// `npm run fuzz` tries many foreign inputs on everything that reads such inputs.
 import yargs from "yargs";
 import { checkFuzzMutants } from "./check-mutants.ts";
 import { fuzzInputs, report } from "./fuzz-inputs.ts";

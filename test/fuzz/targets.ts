@@ -1,4 +1,3 @@
-// Lists all targets.
 import type { FuzzTarget } from "./fuzz-target.ts";
 import { answerTargets } from "./targets/answer-targets.ts";
 import { apiAnswerTargets } from "./targets/api-answer-targets.ts";

@@ -1,4 +1,4 @@
-// Targets for API objects that the agent reads: pods, nodes and controllers, scales, lists, and refusals.
+// Targets for API objects that the agent reads: pods, nodes, controllers, budgets, workloads, scales, lists and refusals.
 import fc from "fast-check";
 import { getScale } from "../../../agent/cluster-api/controller-scale.ts";
 import { createPodProjection } from "../../../agent/cluster-api/pod-projection.ts";

@@ -1,4 +1,4 @@
-// A target for bytes at the plain HTTP port, in any pieces.
+// A target for bytes at the plain HTTP port: all of them at once, and the beginning up to any byte.
 import fc from "fast-check";
 import { longestHead, readHttpRequest } from "../../../agent/process/http-request.ts";
 import { demand, type FuzzTarget, syncTarget } from "../fuzz-target.ts";

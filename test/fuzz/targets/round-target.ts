@@ -1,5 +1,5 @@
-// A target that demands a refusal: clusters in which the pod must not go, with one garbled answer of an API server. Everything between that
-// answer and the verdict is real code.
+// A target that demands a refusal: clusters in which the pod must not go, and in which one API server garbles one kind of answer.
+// Everything between these answers and the verdict is real code.
 import fc from "fast-check";
 import {
 	AgentProtocolError,
@@ -68,7 +68,7 @@ function worldOf(first: WorldState["clusters"][number], candidate = "db-0"): Wor
 	return { clusters: [first, idle], candidate, listsBudgets: false };
 }
 
-/** In this one, the pod may go. Without a garbled answer it must, or the refusals above would prove nothing. */
+/** In this one, the pod may go. Without a garbled answer it must be granted, or the refusals above would prove nothing. */
 const roomy = worldOf({ pods: threePods, budgetSpec: atMostOne });
 
 interface Garbling {
