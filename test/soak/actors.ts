@@ -29,7 +29,7 @@ export interface SoakContext {
 export interface SoakTally {
 	/** Runs of the plugin by their ending, for example "drain 0", "evict 1" or "drain SIGKILL". */
 	readonly runs: Map<string, number>;
-	/** The number of pods that had to wait for a budget, a lease or an agent. */
+	/** How often the output of runs says that a pod waits, or that a budget has no disruption left. */
 	refusals: number;
 	/** Output that no run of the plugin may print. */
 	readonly crashes: string[];

@@ -1,4 +1,4 @@
-// Follows the audit logs of a fleet as they grow. The logs of an hour are too large to read each minute, or to keep.
+// Follows the audit log of a cluster as it grows. The log of an hour is too large to read it whole each minute, or to keep it in memory.
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { type AuditEvent, type AuditObject, findAuditEvent } from "../../demo/audit/audit.ts";
 

@@ -1,5 +1,5 @@
-// Makes a member leave the fleet during a soak, as an operator would. The other members forget it, and list it again at the end. Its own
-// list stays, so it belongs to a fleet that does not know it.
+// Makes a member leave the fleet during a soak, as an operator would. The other members forget it, and list it again at the end. The
+// member's own list stays, so it still declares the old fleet.
 import { setTimeout as delay } from "node:timers/promises";
 import { parse } from "yaml";
 import { isTransient } from "../../demo/machine/api-client.ts";

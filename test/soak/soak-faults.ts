@@ -39,7 +39,8 @@ const conditions: readonly (readonly [name: string, condition: LinkCondition])[]
 ];
 
 /**
- * An acquisition with its count takes three round trips of 800 ms each. So it takes longer than 2 s, after which a handover used to end.
+ * An acquisition with its count takes three round trips of 800 ms each, which is longer than a handover (2 s). So the time of the handover
+ * must start only when the answer is sent.
  */
 const slowCountDelayMs = 400;
 

@@ -21,7 +21,7 @@ const longestPauseSeconds = 60;
 
 /**
  * Returns whether the soak succeeded, and its report. It fails after a violation, a leak, a crash of the plugin or a long pause of
- * evictions.
+ * evictions, or if nothing was evicted.
  */
 export function finalReport(result: SoakResult): { readonly held: boolean; readonly lines: readonly string[] } {
 	const { verdicts, tally, faults, leaks, evictedPrimaries } = result;

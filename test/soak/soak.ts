@@ -33,7 +33,7 @@ export interface SoakOptions {
 export interface SoakState {
 	readonly seconds: number;
 	readonly verdicts: readonly Verdict[];
-	/** One line for each eviction that took a primary, or that named no version. */
+	/** The result of evictedPrimaries(), one line for each wrong eviction. */
 	readonly evictedPrimaries: readonly string[];
 	readonly tally: SoakTally;
 	readonly faults: readonly EndedFault[];
@@ -122,7 +122,7 @@ async function breakForEver(
 	onEnd: (fault: SoakFault) => void,
 ): Promise<void> {
 	const random = seededRandom(seed + 1);
-	// Only one at a time, because each restores the lists that it found.
+	// Only one member is forgotten at a time, because each fault restores the lists that it found.
 	let listsAreOurs: Promise<void> = Promise.resolve();
 	const forget = async (cluster: string): Promise<EndFault> => {
 		const before = listsAreOurs;
