@@ -1,4 +1,4 @@
-// The rules of which folder may import which, and functions that check them.
+// The rules of what the files of each folder may import, and functions that check them.
 import { posix } from "node:path";
 import { findImports, type ImportReference } from "./imports.ts";
 import { judgeRooms, pureFiles } from "./rooms.ts";

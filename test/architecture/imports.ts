@@ -1,4 +1,4 @@
-// Finds every way in which a module can name another one. It reads the syntax tree, because regular expressions missed some.
+// Finds every way in which a module can name another one. It reads the syntax tree, because regular expressions would miss some.
 import {
 	childNodes,
 	identifierName,

@@ -1,4 +1,5 @@
-// Checks that the domain reads no clock, randomness, environment or file: it may use only its own names and the pure globals below.
+// Checks that a file of the domain or of pureFiles reads no clock, randomness, environment or file. It may use only names that it declares
+// or imports, and the pure globals below.
 import {
 	childNodes,
 	identifierName,

@@ -1,5 +1,5 @@
-// Reads the recordings of what earlier versions of agents and plugins wrote and read. During an upgrade, they share a fleet with today's
-// programs.
+// Reads the recordings of what earlier versions of agents and plugins wrote and read. During an upgrade, agents and plugins of such
+// versions share a fleet with today's.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createFileRegistry, type FileRegistry, fromBinary, type JsonValue } from "@bufbuild/protobuf";

@@ -14,7 +14,7 @@ export interface Scene {
 export interface Recording {
 	readonly terminal: PseudoTerminal;
 	readonly still: (title: string) => string;
-	/** Resolves with everything shown since the screen opened when the program has succeeded. Rejects with the screen if it fails. */
+	/** Resolves at the end of the program with all that it has shown since its screen opened. Rejects with the last screen if it failed. */
 	readonly moving: (title: string) => Promise<string>;
 }
 

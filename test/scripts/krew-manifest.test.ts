@@ -1,4 +1,4 @@
-// Tests krew's own rules for manifests, which its validator and its index enforce.
+// Tests that the manifest keeps krew's rules, which krew's validator and index enforce.
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { krewManifest } from "../../scripts/package/krew-manifest.ts";
