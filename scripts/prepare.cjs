@@ -1,5 +1,5 @@
-// npm runs this at the end of `npm ci`. It builds the shipped programs and fills the compile cache, so that the first `npm start` is as
-// quick as later ones. It ignores failures, because a failed step is repeated, and reported, when its result is needed.
+// npm runs this at the end of `npm ci`. It bundles the plugin and the agent and fills the compile cache, so that the first `npm start` is
+// as quick as later ones. It ignores failures, because a failed step is repeated, and reported, when its result is needed.
 "use strict";
 const { spawnSync } = require("node:child_process");
 const { existsSync } = require("node:fs");

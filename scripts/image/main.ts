@@ -1,6 +1,7 @@
 // `npm run image`: builds the agent's image for amd64 and arm64 into dist/image/, without docker. It writes an OCI layout (oci/) that
-// skopeo and crane push. For each processor, it also writes a tar file that docker, containerd and kind load, and a bill of materials. `--
-// --name registry.example.com/xpdb-agent:0.2.0` names the image. `-- --only amd64` builds only the image for amd64.
+// skopeo and crane push. For each processor, it also writes a tar file that docker, containerd and kind load, and a bill of materials.
+// `-- --name registry.example.com/xpdb-agent:0.2.0` names the image. `-- --only amd64` builds only the image for amd64. Exit code 3 means
+// that this machine cannot fetch Debian's packages.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

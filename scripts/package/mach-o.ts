@@ -7,7 +7,7 @@ export interface LoadCommand {
 
 export interface MachO {
 	readonly commands: readonly LoadCommand[];
-	/** Where the next load command would begin. It must end before `commandsLimit`. */
+	/** Where a further load command would begin. It must not reach beyond `commandsLimit`. */
 	readonly commandsEnd: number;
 	readonly commandsLimit: number;
 	readonly text: Segment;

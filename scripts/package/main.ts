@@ -1,6 +1,7 @@
-// `npm run package`: writes an archive of the plugin for every system into dist/package/, with checksums and a bill of materials. `-- --url
-// URL`, the later location of the archives, also writes krew's manifest. `-- --only linux-amd64` makes only that archive. `--
-// --without-code` leaves out V8's compiled code, so that two runs on one commit make the same files.
+// `npm run package`: writes an archive of the plugin for every system into dist/package/, with checksums and a bill of materials. With
+// `-- --url URL`, the later location of the archives, it also writes krew's manifest. `-- --only linux-amd64` makes only that archive.
+// `-- --without-code` leaves out V8's compiled code, so that two runs on one commit make the same files. Exit code 3 means that this
+// machine is not Linux on amd64.
 import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -17,7 +17,7 @@ export interface RunTimes {
 	readonly suites: readonly SuiteTime[];
 	readonly files: readonly FileRecord[];
 	readonly buildMs: number;
-	/** Time until the clusters were ready. */
+	/** Time before the first test file of each vitest run, summed: mostly the start of clusters. */
 	readonly fleetMs: number;
 	/** Share of processor time, from 0 to 1. */
 	readonly idle: number;
