@@ -141,8 +141,8 @@ export interface SearchBounds<W = never> {
 	/** If true, only the schedules that the scenario does not hold back. Otherwise all schedules. */
 	readonly isStaged?: boolean;
 	/**
-	 * Calls to Leases are executed at once, so acquire, commit, confirm and release each take one step. This is right for a cluster with
-	 * one agent, which works on a Lease one call after the other anyway.
+	 * Calls to Leases, except lists, are executed at once, so acquire, commit, confirm and release each take one step. This is right for a
+	 * cluster with one agent, which works on a Lease one call after the other anyway.
 	 */
 	readonly leaseCallsAtOnce?: boolean;
 }
@@ -192,7 +192,7 @@ export interface Scenario<W = never> {
 	readonly isRestored?: boolean;
 	/** Whether all holds are written in every run, or in none. By default in half of the random runs, and in exhaustive searches. */
 	readonly writtenHolds?: boolean;
-	/** Calls to Leases are executed at once in random runs. `search` decides for exhaustive searches. */
+	/** As `leaseCallsAtOnce` of SearchBounds, but for random runs. */
 	readonly leaseCallsAtOnce?: boolean;
 	/** Whether calls go over the wire in every random run. By default in a share of the random runs, and in none if the scenario is staged. */
 	readonly isWired?: boolean;

@@ -34,7 +34,7 @@ function besidesKey({ kind, what, actor }: Step): string {
 	return `${kind} ${actor}`;
 }
 
-/** How often an event or a fault of one kind is due in a run, drawn with equal chances. Events are due at least once. */
+/** How often the steps of one besidesKey() are due in a run, drawn with equal chances. Events are due at least once. */
 const timesOfEach = [0, 1, 1, 1, 2];
 
 /** Draws in advance at which of its chances each event, fault, jump or work of an agent happens. Weights alone would favour early steps. */

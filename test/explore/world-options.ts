@@ -15,7 +15,7 @@ export interface WorldOptions extends ProcessOptions {
 	 * a named agent asks any agent.
 	 */
 	readonly oneAgent: boolean;
-	/** Calls to Leases are executed and answered at once. */
+	/** Calls to Leases, except lists, are executed and answered at once. */
 	readonly leaseCallsAtOnce: boolean;
 	/** Calls go over the wire, through the shipped client and server. */
 	readonly isWired: boolean;

@@ -14,7 +14,7 @@ const agentJumpMs = 31_000;
 /** Longer than the time for which a grant is used without a new check. */
 const drainJumpMs = 1_500;
 
-/** Shorter than a Lease (10 s), and at least as long as a count (8 s), a sign of life and a call (5 s). */
+/** Shorter than a Lease lasts (10 s), and at least as long as the limits of a count (8 s), a sign of life and a call (5 s each). */
 const longestPauseSeconds = 8;
 
 /** Returns the possible steps while faults and events can happen. */
