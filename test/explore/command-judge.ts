@@ -48,7 +48,7 @@ export class CommandJudge {
 		if (this.#data.dryRun) this.#broken("a dry run asks for a Lease");
 	}
 
-	/** Called when an eviction of this pod is written, with or without a reservation. */
+	/** Called when an eviction or a delete of this pod is written, with or without a reservation. */
 	sends(uid: string): void {
 		if (this.#isPaused) this.#broken("an eviction is sent in a pause");
 		if (this.#isOver(uid)) this.#broken("an eviction is sent after its end");
@@ -58,7 +58,7 @@ export class CommandJudge {
 		if (this.#data.dryRun) this.#broken(`${what} by a dry run`);
 	}
 
-	/** Called when a pod was evicted. `pod` is the state before the eviction. */
+	/** Called when a pod was evicted or deleted. `pod` is its state before that. */
 	evicted({ server }: SimulatedCluster, pod: PodRecord): void {
 		const { orderBy, nodes } = this.#data;
 		if (!nodes || orderBy === undefined) return;

@@ -5,7 +5,7 @@ import { namespace, type Workload } from "./workload.ts";
 /** The declarations of one cluster at one time. */
 export interface ClusterConfig {
 	readonly id: string;
-	/** Sorted ids of the cluster's fleet. A member stays until it is forgotten, even if the list leaves it out. */
+	/** Sorted ids of the cluster's fleet (SimulatedCluster.fleet). */
 	readonly fleet: readonly string[];
 	readonly budgets: ReadonlyMap<string, RawBudget>;
 	/** Returns the number of expected pods under this selector. */
@@ -61,7 +61,7 @@ export function configsFrom(configs: readonly Config[], from: readonly number[])
 		.map((_, after) => from.flatMap((own, member) => configs[Math.max(own, first + after)]?.[member] ?? []));
 }
 
-/** Returns the fleets that this cluster declared at one of these times and that each of their members declared at one of them. */
+/** Returns each fleet that this cluster and all members of the fleet declared, each at one of these times. */
 export function fleetsAt(configs: readonly Config[], own: number): readonly (readonly string[])[] {
 	const declared = new Map(configs.map((config) => config[own]?.fleet ?? []).map((fleet) => [fleet.join(), fleet]));
 	return [...declared].flatMap(([text, fleet]) => {

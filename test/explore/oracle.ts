@@ -94,7 +94,7 @@ export interface OracleOptions {
 
 export class Oracle {
 	readonly #options: OracleOptions;
-	/** One config for each change of budgets, scales, labels or fleets. */
+	/** One config for each time at which budgets, scales, labels or fleets may have changed. */
 	readonly #configs: Config[] = [];
 	readonly budgets: KnownBudgets;
 	/** When each process listed budgets, on its own clock, and the config at that time. */
@@ -208,7 +208,7 @@ export class Oracle {
 		}
 	}
 
-	/** Called when the process asks all members for their budgets. */
+	/** Called when the process asks all members for their budgets, or an agent for its description, which can contain budgets. */
 	lists(process: SimulatedProcess): void {
 		const asked = { at: process.clock.now(), config: this.#configs.length - 1 };
 		this.#lists.set(process, [...(this.#lists.get(process) ?? []), asked]);

@@ -305,7 +305,7 @@ export class PluginProcess extends Drain {
 	}
 }
 
-/** Tells the judge of each commit at this member. */
+/** Returns the member with a commit() that also tells the judge. */
 function watched(member: Cluster, record: RoundRecord, oracle: Oracle): Cluster {
 	return {
 		...member,

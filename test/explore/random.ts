@@ -11,7 +11,7 @@ export function seededRandom(seed: number): () => number {
 	};
 }
 
-/** Other scenarios and other base seeds give other seeds, except by a rare coincidence. */
+/** Different base seeds, scenarios and indexes give different seeds, except by a rare coincidence. */
 export function scheduleSeed(base: number, scenario: string, index: number): number {
 	let hash = 0x811c9dc5;
 	for (const character of `${scenario} ${base}`) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);

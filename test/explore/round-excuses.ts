@@ -34,17 +34,17 @@ export class RoundExcuses {
 		this.#senders = senders;
 	}
 
-	/** Returns the last moment that the counts of this round must know of. Undefined if the round committed nothing. */
+	/** Returns the moment up to which the counts of this round must know everything. Undefined if the round committed nothing. */
 	countsOf({ process, committedAt }: RoundRecord): Moment | undefined {
 		return committedAt === undefined ? undefined : this.#senders.asOf(process, committedAt - countedWithinMs);
 	}
 
-	/** Returns the last moment that the written commit must know of. A commit whose counts are older must not be accepted. */
+	/** Returns the moment up to which the written commit must know everything: a commit with older counts must not be accepted. */
 	writeOf({ process, stoodAt }: RoundRecord): Moment | undefined {
 		return stoodAt === undefined ? undefined : this.#senders.asOf(process, stoodAt - countedWithinMs);
 	}
 
-	/** Returns the last moment that an eviction under this round's grant must know of. A fresh grant knows what its counts knew. */
+	/** Returns the moment up to which an eviction under this round's grant must know everything. A fresh grant knows what its counts knew. */
 	grantOf(round: RoundRecord, sentAt: number): Moment | undefined {
 		const { process, committedAt = sentAt } = round;
 		const isFresh = sentAt - committedAt <= freshForMs;

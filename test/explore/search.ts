@@ -6,7 +6,7 @@
 // - A timer fires only if no message and no watch step is left, and then it is the only step that is tried.
 // - An answer arrives at the moment of its execution.
 // - Every plugin asks the first agent of each cluster, or the one that the scenario names for it.
-// `isComplete` is false if the limit of states, or of steps in one run, cut the search.
+// `isComplete` is false if a violation was found, or if the limit of states, or of steps in one run, cut the search.
 import { createHash } from "node:crypto";
 import type { Violation } from "./oracle.ts";
 import { runSearched } from "./run.ts";

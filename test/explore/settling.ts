@@ -10,7 +10,7 @@ const mostSteps = 6_000;
 /** Longer than the lease time, and than every time after which agents end reservations. */
 const longTimeMs = 31_000;
 
-/** Runs everything that the code under test does without another step. */
+/** Runs what the code under test does without another step, and shows views what they see without delay. */
 export async function letRun(world: World): Promise<void> {
 	do await drained();
 	while (!world.violation && world.showAtOnce());

@@ -14,11 +14,12 @@ export class SimulatedCluster {
 	readonly workloads: Workload[];
 	readonly agents: AgentProcess[] = [];
 	/**
-	 * Ids that the cluster's list once had, or that have greeted the cluster. They belong to its fleet, listed or not, until forgotten.
+	 * Ids that have greeted the cluster, or that its list had before a scenario left them out. They belong to its fleet, listed or not,
+	 * until they are forgotten.
 	 */
 	readonly named = new Set<string>();
 	readonly cordoned = new Set<string>();
-	/** If true, plugins may not read the cluster's pods (403). */
+	/** If true, plugins may list the cluster's pods, but not get one (403). */
 	forbidsReads = false;
 	nativeRefusals = 0;
 	readonly #agentOptions: Omit<AgentProcessOptions<AgentProcess>, "name" | "server">;

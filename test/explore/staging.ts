@@ -155,7 +155,7 @@ export function drainSleeps(name: string, when: Moment): EventData<World> {
 	};
 }
 
-/** The pod stops being ready, without a disruption. */
+/** The pod stops being ready by itself. */
 export function fails(pod: string, when: Moment): EventData<World> {
 	return {
 		name: `${pod} fails`,

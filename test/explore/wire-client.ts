@@ -73,7 +73,7 @@ function waitForReady(_until: unknown, callback: () => void): void {
 	queueMicrotask(callback);
 }
 
-/** The parts of a gRPC call that the shipped code uses, for both kinds of calls. */
+/** The parts of a gRPC call that the shipped code uses, for unary calls and for streams. */
 class WireCall extends EventEmitter {
 	readonly controller = new AbortController();
 

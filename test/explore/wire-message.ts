@@ -27,7 +27,7 @@ export interface WireRequest {
 	readonly onMessage: (bytes: Buffer) => void;
 }
 
-/** The last message of an answer, or the status that it ended with. */
+/** The last message of an answer, or the status with which the agent refused the call. */
 export class WireAnswer {
 	readonly bytes: Buffer | undefined;
 	readonly refusal: Partial<StatusObject> | undefined;

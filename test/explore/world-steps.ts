@@ -9,7 +9,7 @@ import type { SimulatedProcess } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 import type { World } from "./world.ts";
 
-/** Longer than the time of a Lease, and than the 30 s after which agents end the reservations of a silent run. */
+/** Longer than the time of a Lease, and than the 30 s after which agents cancel a reservation. */
 const agentJumpMs = 31_000;
 /** Longer than the time for which a grant is used without a new check. */
 const drainJumpMs = 1_500;

@@ -24,7 +24,10 @@ import { SimulatedCluster } from "./simulated-cluster.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 
-/** More writes than happen until every agent has noticed a restore, so that no version comes twice. */
+/**
+ * How many versions lie between the backup and the start of a run. More writes than happen until every agent has noticed a restore, so
+ * that until then no version is given twice.
+ */
 const writesSinceBackup = 1_000;
 
 /** Faults of messages and processes: after one of these, a round can leave something behind. */

@@ -30,7 +30,7 @@ export interface ClusterState {
 export interface WorldState {
 	readonly clusters: readonly ClusterState[];
 	readonly candidate: string;
-	/** Whether budgets are counted from a list, because the watch is not alive. */
+	/** Whether a count lists the budgets, because their watch is not alive. */
 	readonly listsBudgets: boolean;
 }
 

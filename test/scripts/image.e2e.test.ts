@@ -33,7 +33,7 @@ const architecture = process.arch === "x64" ? "amd64" : "arm64";
 const missing = missingForContained() ?? (await whyNoDebian());
 let entrypoint: readonly string[] = [];
 
-/** Both suites share one unpacked image. */
+/** Both suites that run the image share one unpacked copy. */
 let unpacking: Promise<void> | undefined;
 function unpacked(): Promise<void> {
 	unpacking ??= makeAndUnpack();

@@ -139,7 +139,7 @@ const scaleTarget: FuzzTarget = {
 			kinds,
 		});
 		return asyncTarget(input, async ({ references: [reference], body, status, kinds: list }) => {
-			// Incomplete references never get here: they come from pods and Leases that were read successfully.
+			// getScale() never gets incomplete references: its callers take them from pods and Leases that were read successfully.
 			const owner = attempt(
 				() => controllerOf({ metadata: { ownerReferences: [{ ...record(reference), controller: true }] } }),
 				[TypeError],

@@ -115,7 +115,7 @@ async function demandConnection(connection: Connection): Promise<void> {
 			"It would send a header that is no text",
 		);
 	}
-	// A named program would be run.
+	// The reader would run a program, or ask a provider of logins, that the kubeconfig names.
 	if (exec !== undefined || user.authProvider !== undefined) return;
 	const reader = createCredentialReader(connection);
 	try {
