@@ -7,7 +7,7 @@ import { screenDefines, shippedOptions, shippedPlugins, yargsAlone } from "../bu
 import { repositoryRoot } from "../repository-root.ts";
 import type { PartName } from "./start-program.ts";
 
-/** Stands in the plugin for plugin/ui/screens.ts. */
+/** Replaces plugin/ui/screens.ts in the plugin: takes its exports from the part "screens". */
 export const screensStub = `export const { ${(await exportsOf("plugin/ui/screens.ts")).join(", ")} } = await loadPart("screens");`;
 
 async function exportsOf(file: string): Promise<readonly string[]> {

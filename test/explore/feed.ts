@@ -9,7 +9,7 @@ export interface Feed {
 	readonly log: readonly WatchEvent<unknown>[];
 	readonly sink: WatchSink<never>;
 	shown: number;
-	/** The step that shows the next event. Kept, because it is offered before every step. */
+	/** The step that shows the next event. Kept, so that it is not made anew before every step. */
 	next?: { readonly event: WatchEvent<unknown>; readonly step: Step };
 	show(): void;
 }

@@ -46,7 +46,7 @@ interface Call {
 	at: Route<unknown> | undefined;
 	outcome: Outcome | undefined;
 	settle: (outcome: Outcome) => void;
-	/** The possible next steps. Kept, because they are offered before every step. */
+	/** The possible next steps. Kept, so that they are not made anew before every step. */
 	offers: Offers;
 }
 

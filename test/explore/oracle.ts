@@ -382,7 +382,7 @@ export class Oracle {
 		return `${sum}; down are ${down.map(nameOf).join(", ")}`;
 	}
 
-	/** For a round that was granted nothing and met no fault: no Lease may contain one of its reservations. */
+	/** Checks that no Lease contains a reservation of this round, which was granted nothing. Called if no fault happened since it began. */
 	#checkTakenBack(round: RoundRecord): void {
 		const own = new Set(round.ids);
 		for (const { id, server } of this.#options.clusters) {

@@ -14,7 +14,7 @@ export interface SimulatedTimer {
 export class SimulatedClock implements Clock {
 	#now = 0;
 	readonly #timers = new Set<SimulatedTimer>();
-	/** The timer that is due first. Kept, because the scheduler needs it before every step. */
+	/** The timer that is due first. Kept, so that it is not searched for before every step. Undefined if it must be searched for. */
 	#first: SimulatedTimer | undefined;
 	beforeMove: (() => void) | undefined;
 
@@ -72,7 +72,7 @@ export class SimulatedProcess {
 	/** The process was stopped at an await, and does nothing until it is resumed. */
 	isStopped = false;
 	readonly stops: AwaitStops | undefined;
-	/** Steps that can happen again and again. Kept, because they are offered before every step. */
+	/** Steps that can happen again and again. Kept, so that they are not made anew before every step. */
 	readonly offered = new Map<object, Step>();
 	#timer: { readonly timer: SimulatedTimer; readonly step: Step } | undefined;
 	/** The name of the process, in characters that agents accept. */

@@ -1,5 +1,5 @@
-// Ways to choose the next step. Each schedule draws one from its own seed, so that `--replay` needs nothing else. Measured against known
-// holes, no strategy finds all of them.
+// Ways to choose the next step. Each schedule draws one from its own seed, so that `--replay` needs nothing else. In measurements against
+// known holes, no strategy found all of them.
 import { type Limits, noLimits, type Scenario } from "./scenario.ts";
 import type { Step } from "./scheduler.ts";
 import { type StrategyName, strategyNames, strategyShares } from "./strategy-name.ts";

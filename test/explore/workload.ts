@@ -75,7 +75,7 @@ export class Workload {
 	/** The uids of pods that are Pending until they are ready. */
 	readonly startsLater = new Set<string>();
 	#made = 0;
-	/** The pods of the slots since the last change of any pod. Kept, because they are read at every step. */
+	/** The pods that podIn() has found, kept until any pod of the cluster changes, because every step reads them. */
 	readonly #records = new Map<PodReference, PodRecord | "gone">();
 	#recordsAt = -1;
 

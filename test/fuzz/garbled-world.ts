@@ -126,7 +126,7 @@ export async function openGarbledCluster(
 
 const workloadsPath = /\/namespaces\/shop\/(deployments|statefulsets|daemonsets|replicasets|replicationcontrollers)$/;
 
-/** The part of an API server that a round needs. */
+/** The part of an API server that rounds and the agent's handlers need. */
 export class WorldServer {
 	readonly #state: ClusterState;
 	readonly #id: string;
