@@ -1,5 +1,5 @@
-// Mutants of what an agent remembers: the kinds of its API server, the owners of ReplicaSets, the versions that the server has reached, and
-// the members of the fleet.
+// Mutants of what an agent remembers: the kinds of its API server, the owners of ReplicaSets, the versions that the server has reached, the
+// connection of a watch, and the members of the fleet.
 import type { Mutant } from "./mutant.ts";
 
 const discovery = "agent/kubernetes/discovery.ts";

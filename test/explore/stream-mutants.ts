@@ -1,5 +1,4 @@
-// Mutants of the shipped watches and lists: the order of versions, events that cannot be read, and a list whose pages come over two
-// connections.
+// Mutants of the shipped watches and lists: deletions during a list, when everything is listed anew, and the order of versions.
 import type { Mutant } from "./mutant.ts";
 
 const watch = "agent/kubernetes/watch.ts";

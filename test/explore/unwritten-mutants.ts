@@ -1,4 +1,4 @@
-// Mutants of holds that are not written (see disruption/lease/held-under.ts).
+// Mutants of holds that are not written (see disruption/lease/held-under.ts), and of the maximum age of a count at its commit.
 import type { Mutant } from "./mutant.ts";
 
 const heldUnder = "disruption/lease/held-under.ts";

@@ -1,5 +1,5 @@
-// Plays the clients that disrupt pods during a soak: drains and evictions by the plugin, some of them interrupted or killed, and clients
-// without xpdb.
+// Plays the clients of a soak: drains and evictions by the plugin, some of them interrupted or killed, and clients without xpdb that evict,
+// scale, and make another pod the primary.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
