@@ -1,6 +1,7 @@
 // `npm run lockfile`, for use after adding or raising a dependency. npm omits a tool's builds for other platforms from package-lock.json if
-// its registry could not show them, and `npm ci` then refuses the file. This adds the builds, with their integrity if the registry has it
-// now. test/architecture/lockfile.ts refuses a build without integrity: take a version that the registry has for every platform.
+// its registry could not show them, and `npm ci` then refuses the file. This adds the builds, and the integrity of every entry that has
+// none, if the registry has it now. test/architecture/lockfile.ts refuses a build without integrity: take a version that the registry has
+// for every platform.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";

@@ -11,7 +11,10 @@ export interface LockEntry {
 	readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Returns one line for each entry without proof of its contents. This includes builds of our tools for other platforms. */
+/**
+ * Returns one line for each entry without proof of its contents. If the `resolved` URLs name several hosts, each of them gets a line, too.
+ * This includes builds of our tools for other platforms.
+ */
 export function findUnprovenPackages(packages: Readonly<Record<string, LockEntry>>): readonly string[] {
 	const entries = Object.entries(packages).filter(([path]) => path !== "");
 	const places = new Set(entries.flatMap(([, { resolved }]) => (resolved === undefined ? [] : [hostOf(resolved)])));
