@@ -204,7 +204,7 @@ test("version --client -o json has kubectl's fields", async () => {
 	expect(createValidator(strictSchema("version-v1"))(JSON.parse(out))).toEqual([]);
 });
 
-/** Interrupts a command while the API server has received the request and does not answer. */
+/** Interrupts a command that waits for an API server that accepts the connection but does not answer. */
 async function leave(...argv: readonly string[]) {
 	const streams = collectStreams();
 	const interrupts = new InterruptSource(() => undefined);

@@ -4,7 +4,7 @@ import { runChecks } from "../../../plugin/check/run-checks.ts";
 import { runPreChecks } from "../../../plugin/check/run-pre-checks.ts";
 import { forbidden, newClient, newContext } from "../../support/build-context.ts";
 
-/** Its user may read the CA's key and see who else may, but nothing more. */
+/** The user may read the server's version and the CA's key, and may list who else can read the key, but nothing more. */
 const client = {
 	...newClient({
 		get(path) {

@@ -1,4 +1,3 @@
-// Tests that the suites on real clusters provoke every reason of a check.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -17,7 +17,7 @@ afterEach(async () => {
 const peer = { ...fullDescription, clusterId: "2", clusterName: "m2" };
 const members = ["1", "2"].map((id) => ({ id, name: `m${id}`, address: `m${id}:8444` }));
 
-/** Starts agents of the first member that give these answers about the second in turn. The last one repeats. */
+/** Starts an agent of the first member that gives these answers about the second in turn. The last one repeats. */
 async function agentsOf(...answers: readonly (status | "well")[]) {
 	const seen: string[] = [];
 	const agent = await startScriptedAgent({

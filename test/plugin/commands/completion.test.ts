@@ -29,7 +29,7 @@ function program(folder: string, answer: string): string {
 	return join(scratch.folder, folder);
 }
 
-/** Without the user's own configuration. */
+/** The shells run without the user's own configuration. */
 const shells = [
 	{ shell: "bash", syntax: "-n", bare: ["--norc", "--noprofile", "-i"], before: "true" },
 	{ shell: "zsh", syntax: "-n", bare: ["-f", "-i"], before: "autoload -Uz compinit; compinit -u -D" },

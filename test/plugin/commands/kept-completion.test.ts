@@ -54,7 +54,7 @@ const kubeconfig = scratch.write(
 	}),
 );
 
-/** `never` gives an answer that comes too late. */
+/** `never` returns an answer that does not come before the time limit. */
 type Answer = (context: string, path: string, never: () => unknown) => unknown;
 
 const late: Answer = (_context, _path, never) => never();
@@ -85,7 +85,7 @@ function createShell() {
 			const asked: string[] = [];
 			const background: string[] = [];
 			const { startTimer, never } = createTimeLimit();
-			// If the cluster does not answer, its time is over from the beginning.
+			// With `late`, the completion begins too late to request anything: after 150 ms.
 			const now = () => (answer === late ? 151 : 0);
 			await complete(
 				line.split(" "),

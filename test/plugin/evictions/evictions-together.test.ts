@@ -130,7 +130,7 @@ describe("many pods under a budget", () => {
 
 	test("that were granted and are not on their way yet are given back by a stop", async () => {
 		const { fleet, eu, pods, run, evictAll } = setUp(120);
-		// The first eviction is sent after all pods have been granted.
+		// By the first eviction, a whole round of pods has been granted.
 		fleet.onEviction = () => run.stop.abort();
 		const outcomes = await evictAll();
 		await run.evictions.settled();

@@ -1,4 +1,4 @@
-// Plays two clusters with pods to explain, in memory. API servers and agents only read.
+// Plays two clusters with pods to explain, in memory. API servers and agents serve only reads.
 import type { V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
 import type { Count, LookRequest } from "../../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";

@@ -60,7 +60,7 @@ describe("a member that is removed in mid-run", () => {
 		eu.addPod("db-1");
 		const us = fleet.member("us");
 		fleet.declared = [eu];
-		// The answer of other members' agents for it.
+		// Agents of other members give this answer for a member that was removed.
 		const gone = async (): Promise<never> => {
 			throw new AgentProtocolError('cannot reach cluster id "id-us": its fleet is eu');
 		};

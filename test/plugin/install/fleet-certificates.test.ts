@@ -145,7 +145,7 @@ describe("planFleetCertificates() that creates", () => {
 				mode === "create" ? "ap: Secret xpdb-fleet-ca keeps a CA that the members do not trust" : "eu: cert-manager",
 			);
 		}
-		// The fleet's own CA signs what it needs.
+		// With the fleet's own CA, the cluster gets what it needs.
 		const plan = await planFleetCertificates([{ ...eu, authority: undefined }, us, back], {
 			...options,
 			authority: eu.authority?.current,

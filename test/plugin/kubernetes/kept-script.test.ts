@@ -101,7 +101,7 @@ describe("loadKeptScript()", () => {
 		call(["evict"]);
 		chmodSync(keptFile(), 0o620);
 		expect(call(["evict"])).toEqual({ said: "hello you", kept: true });
-		// Learned again, in a file of our own.
+		// The code is learned again, into a file that only the user can access.
 		expect(readFileSync(keptFile(), "latin1")).toContain('"learned":{"evict":1}');
 		expect(statSync(keptFile()).mode & 0o777).toBe(0o600);
 	});

@@ -106,7 +106,7 @@ export const drainRecord = recordLines([
 	],
 ]);
 
-/** A drain of sixty pods with very long names and reasons, which ends at once. */
+/** A drain of sixty pods with very long names and reasons, within four seconds. */
 export const longRecord = recordLines([
 	[
 		0,

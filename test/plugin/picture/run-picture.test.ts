@@ -8,7 +8,7 @@ const second = (at: number): number => (at - begin) / 1_000;
 
 async function pictureOf(lines: readonly string[], cutOff = ""): Promise<RunPicture> {
 	const text = Buffer.from(`${lines.join("\n")}\n${cutOff}`);
-	// Chunks that end anywhere.
+	// Chunks of seven bytes, which end anywhere in a line.
 	const chunks = Array.from({ length: Math.ceil(text.length / 7) }, (_, index) =>
 		text.subarray(index * 7, index * 7 + 7),
 	);

@@ -82,7 +82,7 @@ export interface PlanRow {
 	readonly expected: readonly string[];
 }
 
-/** Each pod goes in its own wave. */
+/** Times count waves: a pod is gone one wave after its eviction, and replaced at once. */
 export const inWaves = () => ({ goneAfter: 1, backAfter: 0 });
 export const two = { maxUnavailable: 2 };
 export const one = { maxUnavailable: 1 };

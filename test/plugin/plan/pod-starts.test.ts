@@ -4,7 +4,7 @@ import { isStartKnown, readStarts, templateOf } from "../../../plugin/plan/pod-s
 import { newV1Pod } from "../../support/build-v1-pod.ts";
 
 interface Times {
-	/** In seconds after its creation. */
+	/** In seconds after the pod's creation, like `readyAt`. */
 	readonly startedAt?: number;
 	readonly readyAt?: number;
 	readonly probe?: V1Probe;
