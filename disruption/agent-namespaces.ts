@@ -1,12 +1,12 @@
 // Reads the list of namespaces with agents, besides the anchor, from the anchor's ConfigMap `xpdb-fleet`. Users who may write in these
-// namespaces are trusted as agents. So a list that cannot be read names no namespace.
+// namespaces are trusted as agents. So an invalid list is an error, and no part of it is used.
 import { quote } from "./quote.ts";
 
 export const agentNamespacesKey = "namespaces";
 
 type AgentNamespaces =
 	| { readonly kind: "namespaces"; readonly namespaces: readonly string[] }
-	/** Names the invalid entry. */
+	/** `why` begins with agentNamespacesKey, for messages. */
 	| { readonly kind: "invalid"; readonly why: string };
 
 /** More would make searches slow: each search for agents lists the pods of each of these namespaces. */

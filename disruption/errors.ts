@@ -66,7 +66,7 @@ export class AgentProtocolError extends BoundedError {
 	readonly reason = "AgentProtocol";
 }
 
-/** The agent refuses the caller: it lacks the right, or its identity is unproven. */
+/** The agent refuses the caller, because the caller lacks the right or its identity is unproven. */
 export class AgentForbiddenError extends BoundedError {
 	override readonly name = "AgentForbiddenError";
 	readonly reason = "AgentForbidden";

@@ -1,4 +1,4 @@
-// Describes in one line what a parser could not read in a text that people wrote.
+// Describes in one line why a text in YAML or JSON cannot be parsed.
 import { shortenTo } from "./quote.ts";
 
 const longestProblem = 300;

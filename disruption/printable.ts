@@ -10,8 +10,8 @@ const steering =
 const plain = /^[\n\t\x20-\x7e]*$/;
 
 /**
- * Replaces these characters with escapes like \u001b. JSON reads them back as the same characters, so a JSON text keeps its meaning. Half
- * surrogate pairs become U+FFFD.
+ * Replaces the characters of `steering` with escapes like \u001b. JSON reads them back as the same characters, so a JSON text keeps its
+ * meaning. Half surrogate pairs become U+FFFD.
  */
 export function printable(text: string): string {
 	return plain.test(text) ? text : text.toWellFormed().replaceAll(steering, escaped);

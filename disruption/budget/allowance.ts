@@ -28,7 +28,7 @@ export interface BudgetCounts {
 	readonly counts: readonly Count[];
 }
 
-/** A budget's state before this round granted anything, for people. Numbers are pods. */
+/** A budget's state as it was counted, before any grant, for people. Numbers are pods. */
 export interface BudgetState {
 	readonly budget: BudgetName;
 	readonly healthy: number;
@@ -120,7 +120,7 @@ export function allowanceOf({ budget, counts }: BudgetCounts): Verdict<Allowance
 				const [agents, verb] = missing.length === 1 ? ["agent", "does"] : ["agents", "do"];
 				return refused("FeatureMissing", `${uses}, which the ${agents} of ${missing.join(", ")} ${verb} not support`);
 			}
-			// Newer agents may report facts for this feature that this process would lose.
+			// Newer agents may report facts for this feature that this process does not read.
 			if (!supportedFeatures.includes(feature)) {
 				return refused("FeatureMissing", `${uses}, which this version of xpdb does not support: use a newer one`);
 			}

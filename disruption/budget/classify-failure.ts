@@ -1,5 +1,5 @@
-// Classifies errors for a waiting pod: a temporary failure, or one that lasts until a person fixes its cause. Any other error is a bug,
-// which callers rethrow.
+// Classifies errors for a waiting pod: either the pod is tried again, or it fails because a person has to fix the cause. Any other error is
+// a bug, which callers rethrow.
 import {
 	AgentUnavailableError,
 	FleetsDifferError,
@@ -26,7 +26,8 @@ export interface ClassifiedError extends Error {
 /** The pause before the next try if an agent gave no answer, or if its answer may soon change. */
 export const askAgainAfterMs = 1_000;
 /**
- * The pause after a refusal that may pass, or if a person has to fix the cause. kubectl pauses for the same time after a refused eviction.
+ * The pause after a refusal that may pass, after no answer from an API server, and while a Lease cannot be read. kubectl pauses for the
+ * same time after a refused eviction.
  */
 export const retryAfterMs = 5_000;
 
@@ -37,7 +38,7 @@ export function classifyFailure(error: unknown): Failure | undefined {
 		return { kind, reason, message: error.message, afterMs };
 	};
 	if (error instanceof AgentUnavailableError) return failed("retry", "PeerUnreachable", askAgainAfterMs);
-	// No pause: the next list of the fleet's members names the missing one.
+	// No pause: the caller asks for the fleet's members again, and that answer names the missing one.
 	if (error instanceof FleetsDifferError) return failed("retry", "FleetsDiffer");
 	if (error instanceof GarbledLeaseError) return failed("retry", "GarbledLease", retryAfterMs);
 	if (error instanceof LeaseLostError) return failed("retry", "LeaseHeld");

@@ -57,7 +57,7 @@ export interface AcquireRequest {
 	readonly mayBeUnwritten?: boolean;
 }
 
-/** With `wait`, the caller waits in the fair line until `signal` aborts. */
+/** With `wait`, the caller waits in the fair line until it has the Lease or `signal` aborts. */
 export interface AcquireOptions {
 	readonly wait: boolean;
 	readonly signal: AbortSignal;
@@ -88,8 +88,7 @@ export type AcquireOutcome =
 	| ({ readonly kind: "held" } & PlaceInLine);
 
 /**
- * A budget as one member has it. `spec` is unparsed, and all code that decides reads it with parseBudgetSpec(). So a budget that cannot be
- * parsed is refused, and never taken for a missing one.
+ * A budget as one member has it. `spec` is unparsed, so that a budget that cannot be parsed is refused, and never taken for a missing one.
  */
 export interface MemberBudget {
 	readonly name: BudgetName;
@@ -104,7 +103,7 @@ export interface MemberBudget {
  */
 export type ExpectedPods =
 	| { readonly kind: "known"; readonly pods: number }
-	/** `settles`: the number will be known in a moment, without any action. `cause`: the name of the reason, if it has one. */
+	/** `settles`: the number may soon be known without any action. `cause`: the name of the reason, if it has one. */
 	| {
 			readonly kind: "unknown";
 			readonly reason: string;
@@ -214,8 +213,8 @@ export type CommitOutcome =
 	/** All grants except those in `leftOut` got a reservation. */
 	| { readonly kind: "stood"; readonly leftOut?: readonly LeftOut[] }
 	/**
-	 * The acquisition did not stand before the write, so nothing was written. An optimistic hold may also be lost after its write, if fewer
-	 * pods are healthy than were counted. The round then takes its reservations back.
+	 * The acquisition did not stand before the write, or its count was too old or from another agent, so nothing was written. An optimistic
+	 * hold may also be lost after its write, if fewer pods are healthy than were counted. The round then takes its reservations back.
 	 */
 	| { readonly kind: "lost"; readonly reason: string }
 	/** The Lease has no room for more reservations. Nothing was written, so a written hold still stands. */

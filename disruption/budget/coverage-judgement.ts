@@ -29,7 +29,7 @@ export interface BudgetsOfMember {
 	readonly tookMs?: number;
 }
 
-/** Lists of all members, requested at the same time. */
+/** Lists of all members. `askedAt` is the time before the first of them was requested. */
 export interface ListedBudgets {
 	readonly askedAt: number;
 	readonly namespaces: readonly string[];

@@ -175,7 +175,7 @@ function refuseFleet(memberIds: readonly string[], budgets: readonly BudgetCount
 	for (const { budget, counts } of budgets) {
 		const counted = counts.map((count) => count.clusterId);
 		const wrong = memberIds.filter((id) => counted.filter((other) => other === id).length !== 1);
-		// Otherwise each member was counted exactly once, and no other cluster was.
+		// If this is false, each member was counted exactly once, and no other cluster was counted.
 		if (wrong.length > 0 || counted.length !== memberIds.length) {
 			return refused(
 				"FleetsDiffer",

@@ -6,13 +6,13 @@ import { oneLine } from "../printable.ts";
 import { quote, shorten } from "../quote.ts";
 import { isRecord } from "../record.ts";
 
-/** The declaration is invalid. The message names the entry. */
+/** The declaration is invalid. The message says which part of it. */
 export class InvalidFleetError extends BoundedError {
 	override readonly name = "InvalidFleetError";
 	readonly reason = "InvalidFleet";
 }
 
-/** Every key that is read. Agents detect changes of the declaration by them. */
+/** Every key that is read. While their values stay the same, an agent does not parse the declaration again. */
 export const fleetKeys = ["members", "forgotten", "leaseNamespace", agentNamespacesKey] as const;
 
 /** The values of fleetKeys, with lists already parsed. Undefined if a key is missing. */

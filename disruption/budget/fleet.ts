@@ -8,7 +8,6 @@ export interface FleetMember {
 	readonly address?: string;
 }
 
-/** A former member that a person has declared forgotten. */
 export interface ForgottenMember {
 	readonly id: string;
 	readonly name?: string;

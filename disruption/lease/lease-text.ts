@@ -1,5 +1,5 @@
-// Writes and reads the annotation with the state of a budget's Lease: everything but the holder. It is read strictly, because nothing may
-// be granted under a Lease whose state cannot be read (GarbledLeaseError).
+// Writes and reads the annotation with the state of a budget's Lease: everything that has no field in `spec`. It is read strictly, because
+// nothing may be granted under a Lease whose state cannot be read (GarbledLeaseError).
 import type { GarbledLeaseError } from "../errors.ts";
 import type { ControllerReference } from "../budget/pod.ts";
 import { quote } from "../quote.ts";

@@ -1,9 +1,10 @@
 // The budget's Lease in one cluster: who holds it, and which of its pods are reserved.
 //
-// Guarantee: each function here that returns a changed Lease is one step from the Lease that was read, and is written with that Lease's
-// resourceVersion. An acquisition is the Lease's uid, its transitions and a nonce. It stands only while the Lease is held by exactly that
-// acquisition. A commit that finds anything else writes nothing (held-under.ts, also for optimistic holds). A run that takes a Lease over
-// keeps its state, including the reservations. No time that another process wrote is ever compared with a clock.
+// Guarantee: each function here that returns a changed Lease makes one step from the Lease that was read. The changed Lease is written with
+// the resourceVersion of the Lease that was read. An acquisition is the Lease's uid, its transitions and a nonce. It stands only while the
+// Lease is held by exactly that acquisition. A commit that finds anything else writes nothing (held-under.ts, also for optimistic holds). A
+// run that takes a Lease over keeps its state, including the reservations. No time that another process wrote is ever compared with a
+// clock.
 import { createHash } from "node:crypto";
 import { type BudgetName, formatBudgetName } from "../budget/budget.ts";
 import type { Acquisition, Grant } from "../budget/cluster.ts";
@@ -49,7 +50,7 @@ export interface BudgetLease {
 	/** When it was acquired, by the clock of the agent that wrote it, for people. Undefined if the next write sets it. */
 	readonly acquireTime: string | undefined;
 	readonly state: LeaseState;
-	/** Include those of others, which a write keeps. */
+	/** Labels and annotations include those of other writers, which a write keeps. */
 	readonly labels: Readonly<Record<string, string>>;
 	readonly annotations: Readonly<Record<string, string>>;
 }
@@ -216,7 +217,10 @@ export function assertReservable({ id, pod, resourceVersion }: Grant, budget: Bu
 	);
 }
 
-/** Ends these reservations. If they end on evidence, `observed` is how far that evidence had come. */
+/**
+ * Ends these reservations. `observed` is the version that shows the end of their pods: of the evidence, or of the fence's read. It is "" if
+ * nothing showed it.
+ */
 export function withoutReservations(lease: BudgetLease, ids: ReadonlySet<string>, observed = ""): BudgetLease {
 	const { state } = lease;
 	return {

@@ -1,4 +1,4 @@
-// Reservations: pods that were granted, and count as unavailable until there is evidence about that very pod.
+// Reservations: pods that were granted, and count as unavailable until their reservations end.
 //
 // Guarantee: a reservation ends only by its id, and only in one of three ways.
 // (1) On evidence from a view that has reached the version in the reservation: the pod is gone, terminating, finished or replaced. The same

@@ -34,7 +34,7 @@ export function isWorthARound(judgement: Judgement): boolean {
 	return judgement.kind !== "waiting" || judgement.reason === "CoverageChanged";
 }
 
-/** Returns the counts that a round would take, but without its Leases. */
+/** Returns a look of each member at each budget. A round may count differently, because a look holds no Lease. */
 export async function lookAtBudgets(
 	members: readonly CountedMember[],
 	budgets: readonly RoundBudget[],

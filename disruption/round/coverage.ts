@@ -152,7 +152,8 @@ export interface PodCoverageDependencies {
 	readonly read: () => Promise<PodReading | undefined>;
 	readonly runtime: Pick<RoundRuntime, "now" | "sleep">;
 	/**
-	 * Whether labels that were read earlier may decide that the pod is covered. They may not after a round that started with such labels.
+	 * Whether labels that were read earlier may decide that the pod is covered. They may not after a round that started with such labels, or
+	 * if no round follows.
 	 */
 	readonly mayBeginRound: boolean;
 }

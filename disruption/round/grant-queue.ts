@@ -1,5 +1,5 @@
 // Answers requests for grants. Requests under the same budgets share a queue and go through rounds together. Between two rounds they wait
-// until a look shows that the budgets allow a disruption, another request arrives, or 10 s pass.
+// until a look shows that a round is worth its cost, another request arrives, or 10 s pass.
 //
 // Guarantee: each grant comes from a round (round.ts) and is handed out once, to its caller. If its caller has stopped waiting, its
 // reservation is given back. Assumptions: those of round.ts.
@@ -63,7 +63,7 @@ class GrantRounds {
 	readonly #looks: GrantLooks;
 	readonly #inUse: PlacesInUse;
 	#running: Promise<void> | undefined;
-	/** The last round had to wait for other runs, or lost a Lease to one. */
+	/** The last round had to wait for other runs, or lost a Lease. */
 	#contended = false;
 	/** How many rounds in a row lost a Lease. */
 	#lost = 0;
@@ -217,7 +217,7 @@ class GrantRounds {
 	async #fail(error: unknown, asked: readonly WaitingRequest[]): Promise<void> {
 		if (error instanceof LeaseLostError) {
 			this.#observer.answered();
-			// Another run wants the Lease: wait in line for it.
+			// Another run probably wants the Lease: wait in line for it.
 			this.#contended = true;
 			await this.#pause(Math.min(afterLostMs * 2 ** this.#lost, lostAtMostEveryMs));
 			this.#lost += 1;

@@ -18,7 +18,7 @@ export function leaseHeld({
 	return { reason: "LeaseHeld", budget, message };
 }
 
-/** Whether `wait` tells `holder` nothing new. Ages are not news. */
+/** Whether `wait` tells `holder` nothing new (see usersKey). */
 export function isSameWait(wait: Wait, before: Wait, holder: string): boolean {
 	const users = ({ usedBy = [] }: Wait): string =>
 		usersKey(usedBy.map((user) => ({ ...user, own: user.holder === holder })));
