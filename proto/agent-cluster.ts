@@ -1,4 +1,4 @@
-// The answers of an agent outside rounds: its identity, its budgets, and its Leases for people.
+// Types of the calls to an agent outside rounds: its description, its budgets and their states, and its Leases.
 import type { BudgetName } from "../disruption/budget/budget.ts";
 import type { Count, Member, MemberBudget } from "../disruption/budget/cluster.ts";
 import type { FleetMember, ForgottenMember } from "../disruption/budget/fleet.ts";
@@ -80,7 +80,10 @@ export interface BudgetHistory {
 export interface BudgetsUpdate {
 	readonly changed: readonly WatchedBudget[];
 	readonly gone: readonly BudgetName[];
-	/** All budgets have been reported since the watch began. Budgets that were known before and not reported since are gone. */
+	/**
+	 * Whether all budgets have been reported since the watch began, or since the last update with `unknown`. If so, budgets that were known
+	 * before and not reported since are gone.
+	 */
 	readonly complete: boolean;
 	/** Why nothing is known at this moment. Earlier reports are then no longer valid, and the next update without `unknown` starts again. */
 	readonly unknown?: string;

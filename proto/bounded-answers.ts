@@ -9,7 +9,7 @@ import { type AgentServiceClient, AgentServiceService } from "./gen/xpdb/v1/agen
 
 /** The maximum number of budgets in one list. With their specs they are about a megabyte. */
 export const mostBudgets = 5_000;
-/** Enough for the budgets of fifty members, or for 1,000 candidates with all their labels. About 10 MB as objects. */
+/** Enough for 1,000 budgets of each of fifty members, or for 1,000 candidates with all their labels. About 10 MB as objects. */
 const mostParts = 100_000;
 /**
  * Limits in bytes, for answers to an agent, whose heap is small, and to the plugin. 1,000 candidates with all their labels are about 1 MB,

@@ -1,7 +1,7 @@
 // Splits a byte stream into lines. A chunk may end anywhere, even inside a character.
 //
-// node:readline does not fit, because it does not limit a line that never ends. It also ends lines at U+2028, which may be part of JSON,
-// and returns a last line that was cut off as a whole one.
+// node:readline does not fit, because it does not limit a line that never ends. It also ends lines at U+2028, which may be part of JSON. If
+// the last line was cut off, it returns that line like a complete one.
 
 /** An etcd object is at most 1.5 MiB by default. This leaves room for its JSON. */
 const maxLineBytes = 16 * 1024 * 1024;

@@ -40,7 +40,7 @@ export interface ListedHolding {
 	readonly account?: string;
 	/** Milliseconds since the agent first saw the hold. */
 	readonly heldForMs: number;
-	/** 0 means that the hold is over and another run may take the Lease. */
+	/** Milliseconds until the hold ends, unless it is renewed. At 0, another run may take the Lease. */
 	readonly expiresInMs: number;
 }
 

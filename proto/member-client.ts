@@ -30,8 +30,8 @@ interface CallPolicy {
 }
 
 /**
- * A round makes the first five calls once for each of its budgets. What they take or renew must not wait behind many other calls. A watch
- * never ends, so it would keep its place forever.
+ * A round makes the first five calls for each of its budgets. What they take, renew or give back must not wait behind many other calls. A
+ * watch never ends, so it would keep its place forever.
  */
 const policies: Readonly<Record<ClusterQuestion, CallPolicy>> = {
 	acquire: { again: false, crowd: false },

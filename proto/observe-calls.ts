@@ -1,4 +1,4 @@
-// Shows an observer all calls of a client, with messages that are not yet encoded.
+// Shows an observer all calls of a client, with messages before they are encoded or after they are decoded.
 import { InterceptingCall, type Interceptor, type Metadata, status } from "@grpc/grpc-js";
 
 export interface CallObserver {

@@ -1,5 +1,6 @@
 // Writes and reads the headers that name the caller on whose behalf an agent forwards a call. The forwarding agent has verified that
-// caller, and the other agent logs it. The headers are trusted only if the call comes with a member's certificate.
+// caller. The other agent logs it, and shows it in lists of Leases. The headers are trusted only if the call comes with a member's
+// certificate.
 import type { Metadata } from "@grpc/grpc-js";
 
 export interface PassedOnCaller {
@@ -20,7 +21,7 @@ export function writePassedOnCaller(metadata: Metadata, { user, tokenId }: Passe
 	metadata.set(tokenIdKey, encode(tokenId));
 }
 
-/** Returns undefined if no caller is named, or if the name cannot be read. It is for the log, and no decision depends on it. */
+/** Returns undefined if no caller is named, or if the name cannot be read. It is for people, and no decision depends on it. */
 export function findPassedOnCaller(metadata: Metadata): PassedOnCaller | undefined {
 	const user = find(metadata, userKey);
 	if (user === undefined || user === "") return undefined;
