@@ -1,9 +1,9 @@
 // Checks that a budget exists in some member before its Lease is created. An account that may decide about all budgets of a namespace must
 // not fill the lease namespace with made-up names.
 //
-// This cluster's budgets are known from the view, or from a GET if the view lags. The other members are asked for their lists, at most once
-// a second for each namespace. If one of them gives no answer, the budget may exist there. So its Lease is created, at a limited rate, and
-// the clean-up deletes Leases that no budget needs.
+// This cluster's budgets are looked up in the view and then by a GET, because the view may lag. The other members are asked for their
+// lists, at most once a second for each namespace. If one of them gives no answer, the budget may exist there. So its Lease is created, at
+// a limited rate, and the clean-up deletes Leases that no budget needs.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";

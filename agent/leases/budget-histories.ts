@@ -25,7 +25,7 @@ export interface BudgetHistoriesOptions {
 }
 
 const everySeconds = 60;
-/** A sample that is later than this does not belong to the full minute: the process slept. */
+/** A sample that is later than this does not belong to the full minute, for example because the process slept. */
 const lateSeconds = 5;
 const unseen = -1;
 

@@ -117,7 +117,7 @@ export class BudgetWatch {
 		beat();
 	}
 
-	/** Sends a reader what is known, and notes in `owed` what is missing. Called when the reader starts, and when everything starts again. */
+	/** Sends a reader what is known, and notes in `owed` what is missing. */
 	#tellAll(reader: Reader): void {
 		reader.owed = new Set();
 		this.#align();

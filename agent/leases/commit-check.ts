@@ -1,4 +1,4 @@
-// Checks a commit before it is written: the right to decide about a budget is not the right to be believed.
+// Checks a commit before it is written, because an account that may decide about a budget is not trusted to report facts.
 //
 // Guarantee: a pod gets a reservation only if this agent's own view has it and has reached the version that the grant names. The budget
 // must select the pod by the labels in that view, and must exist in this cluster or else in another member. The reservation has the pod's

@@ -341,7 +341,7 @@ async function candidateState(
 ): Promise<CandidateState> {
 	const reference = { namespace: candidate.namespace, name: candidate.name, uid: candidate.uid };
 	if (!pod) {
-		// The pod is gone, or newer than the view. The round leaves it out only if it is really gone.
+		// The pod is gone, or newer than the view. Only a read can tell which.
 		const found = await api.getPod(candidate);
 		const same = found.kind === "present" && found.pod.uid === candidate.uid;
 		return { kind: same ? "unseen" : "gone", pod: reference };

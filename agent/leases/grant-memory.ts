@@ -35,7 +35,7 @@ export class GrantMemory {
 		for (const [uid, grant] of this.#byUid) if (ids.has(grant.id)) this.#byUid.set(uid, { ...grant, account: shown });
 	}
 
-	/** Forgets grants that will not be used. */
+	/** Forgets grants whose reservations are being cancelled or taken back. */
 	forget(ids: ReadonlySet<string>): void {
 		for (const [uid, { id }] of this.#byUid) if (ids.has(id)) this.#byUid.delete(uid);
 	}

@@ -75,7 +75,7 @@ export class KnownMembers {
 		return [...this.#known.values()];
 	}
 
-	/** For the list that was last read. Undefined before the first read. */
+	/** For the list that was last obeyed. Undefined if none was. */
 	get census(): MemberCensus | undefined {
 		const fleet = this.#latestFleet;
 		if (!fleet) return undefined;
@@ -121,7 +121,7 @@ export class KnownMembers {
 	 */
 	async assertStill(): Promise<void> {
 		const fleet = this.#latestFleet;
-		// Without a fleet here, another agent of this cluster gave that answer.
+		// If this process has not read the fleet yet, another agent of this cluster gave that answer.
 		if (fleet && !this.#garbled && this.#missing(fleet).length === 0) return;
 		await this.getFleet();
 	}

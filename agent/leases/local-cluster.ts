@@ -140,7 +140,7 @@ export class LocalCluster implements AgentCluster {
 		return this.#remembering(acquiring);
 	}
 
-	/** For a call that another agent of this cluster has forwarded. That agent remembers the hold itself. */
+	/** For a call that another agent of this cluster has forwarded. If the hold is optimistic, only that agent remembers it. */
 	acquireHere(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
 		if (caller) this.#accounts.asked(request.nonce, caller.user);
 		return this.#remembering(() => this.#acquirer.acquireHere(request, options));
@@ -154,7 +154,6 @@ export class LocalCluster implements AgentCluster {
 		return count;
 	}
 
-	/** Counts without an acquisition. No decision may depend on it. */
 	async look(question: LookRequest): Promise<Count> {
 		this.#assertSynced();
 		return look(this.leases.read(question.budget), question, this.#counting);
@@ -352,8 +351,8 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	/**
-	 * Remembers when the acquisition and its count were requested. A wait in line makes this count older. After a wait of over a second the
-	 * caller counts again, but callers of version 0.1 may not.
+	 * Remembers when the acquisition and its count were requested. After a wait in line, the count is younger than this time says, so its
+	 * commit may be refused too early. After a wait of over a second the caller counts again, but callers of version 0.1 may not.
 	 */
 	async #remembering(acquiring: () => Promise<AcquireOutcome>): Promise<AcquireOutcome> {
 		const askedAt = this.#options.clock.now();

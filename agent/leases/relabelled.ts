@@ -60,8 +60,8 @@ async function isPodOf(
 }
 
 /**
- * Returns the pods whose controllers are named after this one, as owners to request. If there are none, it returns all pods, or none if
- * they have too many ReplicaSets. So a count in a large namespace needs only a few requests.
+ * Returns the pods whose owners to request: those whose controllers are named after this one. If there are none, it returns all pods, or
+ * none if they have too many ReplicaSets. So a count in a large namespace needs only a few requests.
  */
 function worthAsking({ name }: ControllerReference, pods: readonly PodRecord[]): readonly PodRecord[] {
 	const named = pods.filter(({ controller }) => controller?.name === name || controller?.name.startsWith(`${name}-`));

@@ -54,7 +54,7 @@ export class WatchedState {
 		return this.budget.name;
 	}
 
-	/** Whether the number of expected pods is unknown now, and will be known in a moment. */
+	/** Whether the number of expected pods is unknown, and may soon be known without any action. */
 	get settles(): boolean {
 		const state = this.told?.state;
 		return (
