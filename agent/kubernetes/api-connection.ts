@@ -2,8 +2,8 @@
 // Guarantee: every request is answered or rejected within its deadline, even if the server is frozen. An incomplete answer is never taken
 // for a complete one. Requests are not retried here.
 //
-// @kubernetes/client-node 2.0 is not used: importing it costs 90 MB of memory, node:http2 costs 12 MB (Node 24). It also sends no pings,
-// and notices a frozen server only after 30 s; a view is dead after 5 s.
+// @kubernetes/client-node 2.0 is not used: importing it costs 90 MB of memory, and node:http2 only 12 MB (Node 24). The client also sends
+// no pings, and notices a frozen server only after 30 s. A view is dead after 5 s.
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
 import { agentName } from "../../disruption/agent-names.ts";
 import { AgentUnavailableError, type Silent } from "../../disruption/errors.ts";

@@ -20,7 +20,7 @@ export class ApiSession {
 	#connected = false;
 	#failure: Error | undefined;
 	#cancelTimers = new Set<() => void>();
-	/** When the missing sign of life was requested: the connection itself, later a ping. */
+	/** When the connection or the ping that has no answer yet was requested. Undefined if there is none. */
 	#askedAt: number | undefined;
 
 	constructor(options: { readonly access: ApiAccess; readonly clock: Clock }) {

@@ -121,7 +121,8 @@ class ObjectWatch<T> implements Watch {
 	async #listAndWatch(signal: AbortSignal): Promise<void> {
 		const { connection, sink } = this.#options;
 		const isKnown = (): boolean => this.#place.resumeFrom(connection.session) !== "";
-		// The session has ended too, perhaps because its API server is stopping: the reported state can no longer be trusted.
+		// Not only the watch but also its session has ended, perhaps because the API server is stopping. So the reported state cannot be trusted
+		// any more.
 		if (!isKnown() && this.#place.forget()) sink.watchLost();
 		if (!isKnown() && this.#canStreamLists) return this.#streamList(signal);
 		if (!isKnown()) await this.#list(signal);
