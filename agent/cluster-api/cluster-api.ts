@@ -8,7 +8,7 @@ import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import type { WorkloadRecord } from "./workload-record.ts";
 
-/** Another write came first (409 Conflict or AlreadyExists): read again before judging. */
+/** Another write or deletion came first (409 Conflict or AlreadyExists, or 404): read again before judging. */
 export class ConflictError extends BoundedError {
 	override readonly name = "ConflictError";
 	readonly reason = "Conflict";

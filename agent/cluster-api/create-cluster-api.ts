@@ -25,7 +25,7 @@ export interface ClusterApiOptions {
 	readonly clock?: Pick<Clock, "now">;
 }
 
-/** Creates the ClusterApi. Rejects if the cluster's id cannot be read. */
+/** Rejects if the cluster's id cannot be read. */
 export async function createClusterApi(connection: ApiConnection, options: ClusterApiOptions): Promise<ClusterApi> {
 	const asker = createApiAsker(connection);
 	const { clock = systemClock } = options;

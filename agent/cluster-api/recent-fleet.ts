@@ -1,4 +1,4 @@
-// Caches the declared fleet for calls that decide nothing.
+// Caches the declared fleet for checking other agents' calls, and for forwarding calls to members.
 //
 // Guarantee: the age of an answer counts from before its request. A late answer to an older request does not replace a newer one, and
 // failures are not cached. A renewal may use an older answer instead of waiting for a slow read, because it only keeps what its caller

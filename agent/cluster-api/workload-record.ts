@@ -36,7 +36,7 @@ export function findWorkloadKind({ apiVersion, kind }: Pick<ControllerReference,
 	return workloadKinds.find((each) => each.kind === kind && groupOf(each.apiVersion) === groupOf(apiVersion));
 }
 
-/** With any other owner, the object's own scale counts, as in getPodReplicaSet of pkg/controller/disruption. */
+/** If a workload's owner is no Deployment, the workload's own scale counts, as in getPodReplicaSet of pkg/controller/disruption. */
 export function isDeployment(owner: Pick<ControllerReference, "apiVersion" | "kind"> | undefined): boolean {
 	return owner?.kind === "Deployment" && groupOf(owner.apiVersion) === "apps";
 }
