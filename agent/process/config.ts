@@ -34,7 +34,7 @@ export interface AgentConfig {
 	readonly kubeconfig?: string;
 	readonly pod: { readonly name: string; readonly namespace: string; readonly ip: string };
 	readonly logLevel: LogLevel;
-	/** If left out, the fleet's name for this cluster is used. */
+	/** If left out, the fleet's name for this cluster is used, or else its id. */
 	readonly clusterName?: string;
 }
 

@@ -20,7 +20,10 @@ interface MetricsSources {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** From a Lease write (3 ms) to the deadline of a call (5 s); more for Acquire, which includes the time in line. */
+/**
+ * From a Lease write (3 ms) to the deadline of most calls (5 s). Counts may take longer, and so may Acquire, which includes the time in
+ * line.
+ */
 const callBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /**
  * Up to the lease duration of 10 s, and more for renewed leases: renewals end after 5 minutes (`longestHoldMs`), and the last one may last

@@ -1,4 +1,4 @@
-// Counts and logs problems that no caller receives. Repeated problems are counted but not logged again.
+// Counts and logs problems that no caller receives. A problem that repeats is counted each time, but not logged each time.
 import { type Logger, reasonOf } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 

@@ -1,6 +1,8 @@
 import type { Clock } from "./clock.ts";
 
-/** Returns the work's result. If the result does not come in time, rejects with `late` and ignores the work. */
+/**
+ * Returns the work's result. If the result does not come in time, rejects with `late`. The work then continues, but its result is ignored.
+ */
 export async function withinTime<T>(
 	work: Promise<T>,
 	{ clock, ms, late }: { readonly clock: Pick<Clock, "after">; readonly ms: number; readonly late: () => Error },
