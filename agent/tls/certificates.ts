@@ -195,7 +195,10 @@ function checked(
 	};
 }
 
-/** Peers identify the agent by this name. Until the API server has told the cluster's id, `member` is undefined, and any member will do. */
+/**
+ * Peers identify the agent's cluster by the URI in its certificate. Until the API server has told the cluster's id, `member` is undefined,
+ * and the certificate may name any cluster.
+ */
 function requireMemberOf(
 	{ subjectAltName }: Pick<X509Certificate, "subjectAltName">,
 	{ files, member }: { readonly files: CertificateFiles; readonly member: string | undefined },
