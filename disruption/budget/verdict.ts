@@ -59,7 +59,7 @@ export interface Waiting {
 	readonly healthy?: number;
 	readonly expected?: number;
 	readonly preActivities?: readonly string[];
-	/** The pods that use up the budget, in all clusters. */
+	/** The pods that use up the budget. A count lists at most mostUnavailableTold of them. */
 	readonly usedBy: readonly (UnavailablePod & { readonly cluster: string })[];
 }
 

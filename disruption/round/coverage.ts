@@ -100,7 +100,7 @@ export class CoverageLists {
 		return this.#known(namespace).some(({ name }) => name.namespace === namespace);
 	}
 
-	/** Returns an empty list before the first list of the namespace. */
+	/** Returns an empty list before the first list of the namespace, and after forget(). */
 	lastListed(namespace: string): readonly BudgetsOfMember[] {
 		return this.#listed.get(namespace)?.members ?? [];
 	}

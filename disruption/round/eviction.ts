@@ -130,9 +130,9 @@ interface ConfirmedVersion {
 }
 
 /**
- * Reads the pod, then confirms the reservation and its budgets. If they do not stand, it returns the answer that ends the grant. A busy pod
- * is read right after one of its changes, and read again if the confirmation took too long. An eviction under a native PodDisruptionBudget
- * takes the API server up to 100 ms, and the version is compared only at the end.
+ * Reads the pod, then confirms the reservation and its budgets. If the grant can no longer be used, it returns the answer that ends the
+ * grant. A busy pod is read right after one of its changes, and read again if the confirmation took too long. An eviction under a native
+ * PodDisruptionBudget takes the API server up to 100 ms, and the version is compared only at the end.
  */
 async function confirmAnew<R>(
 	ticket: Ticket,

@@ -1,6 +1,6 @@
-// Limits how many granted pods may be on their way to one API server at a time, over all budgets. A few more are granted ahead, so that
-// they need not wait for a round. If more were granted ahead, their grants would become too old, and each would need another read of its
-// pod.
+// Limits how many pods that rounds let go, with or without a grant, may be on their way to one API server at a time, over all budgets. A
+// few more are granted ahead, so that they need not wait for a round. If more were granted ahead, their grants would become too old, and
+// each would need another read of its pod.
 import { Semaphore } from "./semaphore.ts";
 
 /** Concurrent evictions share the API server's slow read of PodDisruptionBudgets, so more than this many gain nothing. */
@@ -20,7 +20,7 @@ const worthARound = 12;
 interface Lane {
 	/** Requested in rounds that are running now. */
 	asked: number;
-	/** On their way, or granted and waiting for their turn. */
+	/** Pods that may be evicted, with or without a grant: on their way, or waiting for their turn. */
 	granted: number;
 	readonly sending: Semaphore;
 }

@@ -31,7 +31,7 @@ export type RoundVerdict = { readonly candidate: RoundCandidate } & Verdict<{
  * part of a refusal that the caller keeps (status code, message).
  */
 export type EvictionAnswer<R> =
-	/** The API server accepted the eviction, and the pod terminates in its own time. */
+	/** The API server accepted the eviction, or the pod was terminating already. The pod terminates in its own time. */
 	| { readonly kind: "accepted" }
 	| { readonly kind: "gone" }
 	/**
