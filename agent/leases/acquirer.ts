@@ -1,8 +1,8 @@
 // Acquires and releases this cluster's Leases. Callers wait in line, and each acquisition comes with its own count.
 //
 // Guarantee: an acquisition is written before its count is taken, by a write that names the Lease's resourceVersion. The exception is an
-// optimistic hold, which names the Lease that it was counted from, so that its commit can compare it. A written acquisition is released if
-// its count fails, or if the caller goes away or the agent stops before it is answered. If the answer is lost on its way, the Lease
+// optimistic hold: its answer names the Lease that was counted from, and its commit compares that Lease. A written acquisition is released
+// if its count fails, or if the caller goes away or the agent stops before it is answered. If the answer is lost on its way, the Lease
 // expires. The order of waiting callers is only about fairness (waiting-line.ts, handovers.ts).
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type {

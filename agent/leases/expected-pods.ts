@@ -119,7 +119,7 @@ async function ownersOfPods(pods: readonly PodRecord[], ownerOf: Owners["ofPod"]
 	);
 }
 
-/** Whether an owner has more pods than it wants: during a rollout, or because one of its ReplicaSets has another owner now. */
+/** Whether an owner has more pods than it wants, for example during a rollout, or because one of its ReplicaSets has another owner now. */
 function haveMoreThanWanted(pods: readonly PodRecord[], owning: ReadonlyMap<string, Owner>): boolean {
 	const standing = new Map<string, number>();
 	return pods.some(({ controller, finished, terminating }) => {

@@ -1,9 +1,9 @@
 // Finds the workloads whose pod template a budget selects. They are expected even while none of their pods exists.
 //
-// Guarantee: every such workload that already existed 5 s before the count is found, unless it is gone. It comes from a consistent list of
-// the namespace that began after the count did. It may also come from watches that are alive and equaled such lists in the last 5 s. A
-// workload that cannot be listed is never treated as missing. If a budget selects too many workloads, they are not used, and the number of
-// expected pods is unknown.
+// Guarantee: every such workload that already existed 5 s before the count is found, unless it is gone. Workloads come from a consistent
+// list of the namespace that began after the count did, or from watches that are alive and equaled such lists in the last 5 s. A workload
+// that cannot be listed is never treated as missing. If a budget selects too many workloads, they are not used, and the number of expected
+// pods is unknown.
 // Assumption: a template keeps its labels for as long as its pods have them, or a pod that differs was seen by a count or granted
 // (remembered-controllers.ts).
 import type { LabelSelector } from "../../disruption/budget/budget.ts";

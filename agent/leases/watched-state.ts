@@ -28,7 +28,9 @@ export class WatchedState {
 	readonly leaseName: string;
 	/** Undefined if the budget cannot be read. */
 	readonly selector: BudgetSpec["selector"] | undefined;
-	/** The latest state for readers. It stays the same object until the state changes. Undefined before the first count. */
+	/**
+	 * The latest state for readers. It stays the same object until the state changes. Undefined before the first count, and after forget().
+	 */
 	told: WatchedBudget | undefined;
 	/** When the last count began, by the agent's clock. */
 	countedAt = Number.NEGATIVE_INFINITY;
