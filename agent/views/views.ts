@@ -28,7 +28,7 @@ interface ViewsOptions {
 	readonly clock: Clock;
 	readonly leaseNamespace: string;
 	readonly env: NodeJS.ProcessEnv;
-	/** Called when a watch broke, or does not show what a list does, and is opened again. */
+	/** Called when a watch broke, does not show what a list does, or met versions that went back. The watch is then opened again. */
 	readonly onTrouble: (resource: string, message: string) => void;
 	/** Called with all other errors. */
 	readonly report: (problem: unknown) => void;
