@@ -43,7 +43,10 @@ export interface ApiAnswer {
 }
 
 export interface ApiRequest {
-	/** Resolves with any answer, including a refusal. Rejects with AgentUnavailableError if there was none. */
+	/**
+	 * Resolves with any answer, including a refusal. Rejects with AgentUnavailableError if there was none, and with the reason of `signal` if
+	 * that aborts.
+	 */
 	request(options: ApiRequestOptions): Promise<ApiAnswer>;
 }
 
@@ -53,7 +56,9 @@ export interface ApiStreamOptions {
 	readonly signal: AbortSignal;
 	/** Called with each whole line. An error that it throws ends the stream and rejects. */
 	readonly line: (line: string) => void;
-	/** Called when the server is known to have been alive at this instant of the clock, after it had opened this stream. */
+	/**
+	 * Called with a time of the clock at which the server is known to have been alive. The time is never before the server opened this stream.
+	 */
 	readonly signOfLife: (at: number) => void;
 }
 
@@ -73,7 +78,7 @@ export interface ApiConnection extends ApiRequest {
 	readonly connected: boolean;
 	/**
 	 * Reads lines until the stream ends. Resolves to undefined if the server or `signal` ended it, or to the answer if that is not a 200.
-	 * Rejects with AgentUnavailableError if the connection broke, and with any error that `line` threw.
+	 * Rejects with AgentUnavailableError if the connection broke or the server did not answer in time, and with any error that `line` threw.
 	 */
 	stream(options: ApiStreamOptions): Promise<ApiAnswer | undefined>;
 	/** Ends all requests and streams; later requests reject. */
