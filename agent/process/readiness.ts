@@ -2,7 +2,7 @@
 export class Readiness {
 	readonly #checks: (() => string | undefined)[] = [];
 
-	/** The check returns why the agent is not ready, or undefined. It is called at each look. */
+	/** The check returns why the agent is not ready, or undefined. It is called each time `reasons` is read. */
 	add(check: () => string | undefined): void {
 		this.#checks.push(check);
 	}
