@@ -44,7 +44,10 @@ export interface UnwrittenHold {
 	readonly healthy: number;
 }
 
-/** Requests a budget's Lease. The answer includes the count. `nonce` is new for every attempt. */
+/**
+ * Requests a budget's Lease and a count under it. A repeated count sends the same request again. `nonce` is new for every attempt to
+ * acquire.
+ */
 export interface AcquireRequest {
 	readonly budget: BudgetName;
 	/** The selector that the round counts with. decide() grants nothing if a member's own budget has another one. */
@@ -66,7 +69,9 @@ export interface AcquireOptions {
 	readonly answered?: Promise<void>;
 }
 
-/** The place of a waiting caller: 1 is next. `holder` is empty if the Lease has no holder at this instant. */
+/**
+ * The place of a caller that waits in line, or that it would get: 1 is next. `holder` is empty if the Lease has no holder at this instant.
+ */
 export interface PlaceInLine {
 	readonly position: number;
 	readonly holder: string;

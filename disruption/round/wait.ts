@@ -1,4 +1,4 @@
-// Why a pod waits for its grant: a verdict of a round or a look, or a temporary failure.
+// Why a pod waits for its grant: a verdict of a round or a look, another run's hold, or a temporary failure.
 import { type BudgetName, formatBudgetName } from "../budget/budget.ts";
 import { usersKey } from "../budget/budget-users.ts";
 import type { PlaceInLine } from "../budget/cluster.ts";
