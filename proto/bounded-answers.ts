@@ -25,7 +25,7 @@ interface Shape {
 	readonly parts?: Readonly<Record<number, Shape>>;
 }
 
-// Field numbers of agent.proto. A test compares them.
+// Field numbers of agent.proto. Tests encode most of these answers, and check that too much in them is refused.
 const count: Shape = { budgets: 5, parts: { 8: { parts: { 5: {} } } } };
 const budgetList: Shape = { budgets: 3 };
 const shapes: Readonly<Record<string, Shape>> = {
