@@ -26,7 +26,7 @@ export interface Owners {
 	readonly ofPod: (controller: ControllerReference) => Promise<Owner>;
 	/** As ofPod(), but the owner of a ReplicaSet may come from an earlier read. */
 	readonly ofPodLately: (controller: ControllerReference) => Promise<Owner>;
-	/** Finds the owner of a remembered controller: the object that has this name now. */
+	/** Finds the owner of a remembered controller or a matching workload: the object that has this name now. */
 	readonly ofName: (controller: ControllerReference) => Promise<Owner>;
 }
 

@@ -1,5 +1,6 @@
-// Finds workloads whose pod template a budget selects, but some of whose pods have other labels, from a user or a webhook. The budget does
-// not count those pods as healthy, so they use it up until a user corrects the labels. Used only in messages: no decision depends on it.
+// Finds workloads whose pod template a budget selects, but some of whose pods have other labels, which a user or a webhook set. The budget
+// does not count those pods as healthy, so they use it up until a user corrects the labels. Used only in messages: no decision depends on
+// it.
 import { type MislabelledWorkload, mostUnavailableTold } from "../../disruption/budget/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";

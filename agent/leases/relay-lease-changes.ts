@@ -3,7 +3,7 @@ import { knownMembersLease } from "../cluster-api/known-members-lease.ts";
 import type { LeaseView } from "../views/object-views.ts";
 import type { LocalCluster } from "./local-cluster.ts";
 
-/** Returns a function that stops this. Calls `report` with the error if a Lease cannot be read. */
+/** Passes changes until the returned function is called. Calls `report` with the error if a Lease cannot be read. */
 export function relayLeaseChanges(
 	view: Pick<LeaseView, "find" | "onChange">,
 	local: Pick<LocalCluster, "leases" | "leaseChanged">,
