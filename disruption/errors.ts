@@ -44,7 +44,7 @@ export class AgentUnavailableError extends BoundedError {
 	override readonly name = "AgentUnavailableError";
 	readonly reason = "AgentUnavailable";
 	readonly cluster: string;
-	/** Undefined if every component answered, for example if the agent refused for now. */
+	/** Undefined if no component is known to be silent, for example if the agent refused for now. */
 	readonly silent: Silent | undefined;
 	/** Whether an agent reported the failure, and so was not silent itself. */
 	readonly told: boolean;

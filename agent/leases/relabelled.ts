@@ -14,11 +14,11 @@ import type { Owner, Owners } from "./controller-owners.ts";
 const maxReplicaSets = 50;
 
 export interface NamespacePods {
-	/** All pods of the namespace, at the instant of the count. */
+	/** All pods of the namespace at the instant of the count. Empty if no controller is remembered. */
 	readonly all: readonly PodRecord[];
 	/** Uids of the pods that the budget selects. */
 	readonly selected: ReadonlySet<string>;
-	/** Uids of the pods that are reserved in any Lease of the namespace. */
+	/** Uids of the pods that are reserved in any Lease of the namespace. For a look, only in the budget's own Lease. */
 	readonly reserved: ReadonlySet<string>;
 }
 
