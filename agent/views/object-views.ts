@@ -26,9 +26,9 @@ import { WatchComparison } from "./watch-comparison.ts";
 const reachedWithinMs = 500;
 
 interface ObjectView {
-	/** Whether the first list is done. */
+	/** Whether a list is stored: after the first one, except between a reset and the next list. */
 	readonly synced: boolean;
-	/** Whether the first list is done, and the watch has shown a sign of life in the last 5 s. */
+	/** Whether a list is stored, and the watch has shown a sign of life in the last 5 s. */
 	readonly live: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface LeaseView extends ObjectView {
 	 * or if its watch is dead.
 	 */
 	reached(version: string): Promise<boolean>;
-	/** Calls back with the name of every Lease that was added, changed or deleted. */
+	/** Calls back with the name of every Lease that changed or may have changed, the known members' Lease too. */
 	onChange(listener: (name: string) => void): () => void;
 }
 
@@ -53,7 +53,7 @@ export interface BudgetView extends ObjectView {
 	wanted(): void;
 	/** If no namespace is named, it returns the budgets of all namespaces. */
 	budgets(namespace?: string): Iterable<MemberBudget>;
-	/** Calls back with the namespace of every budget that was added, changed or deleted. */
+	/** Calls back with the namespace of every budget that changed or may have changed. */
 	onChange(listener: (namespace: string) => void): () => void;
 }
 
@@ -80,7 +80,7 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 		return this.synced && this.#clock.now() - this.#lastSignAt < signOfLifeMs;
 	}
 
-	/** The version that the watch has reached, or "" before the first list. */
+	/** The version that the watch has reached, or "" while no list is stored. */
 	get resourceVersion(): string {
 		return this.#resourceVersion;
 	}

@@ -24,11 +24,11 @@ import { PodsByLabels } from "./pods-by-labels.ts";
 type ViewReach = { readonly kind: "reached" } | { readonly kind: "below"; readonly listed: string };
 
 export interface PodView {
-	/** Whether the first list is done. Before that, nothing here is an answer. */
+	/** Whether a list is stored: after the first one, except between a reset and the next list. Otherwise nothing here is an answer. */
 	readonly synced: boolean;
-	/** Whether the first list is done, and the watch has shown a sign of life in the last 5 s. */
+	/** Whether a list is stored, and the watch has shown a sign of life in the last 5 s. */
 	readonly live: boolean;
-	/** The version that this view has reached: the highest of list, events and bookmarks. "" before the first list. */
+	/** The version that this view has reached: the highest of list, events and bookmarks. "" while no list is stored. */
 	readonly resourceVersion: string;
 	/** Read the pods before you await anything, because the next event changes them. */
 	pods(namespace: string): Iterable<PodRecord>;
@@ -55,7 +55,7 @@ export interface PodView {
 	reached(version: string, signal?: AbortSignal): Promise<ViewReach>;
 	/** Whether the view reaches `version` within this time, by its watch or by a list that another caller requested. */
 	arrives(version: string, withinMs: number): Promise<boolean>;
-	/** Replaces the content with a consistent list that starts after this call. */
+	/** Brings the content at least up to a consistent list that starts after this call. */
 	refresh(): Promise<void>;
 	/** Calls back for every namespace whose pods changed or may have changed. The returned function unsubscribes. */
 	onChange(listener: PodListener): () => void;

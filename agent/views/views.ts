@@ -17,7 +17,7 @@ export interface Views {
 	readonly budgets: BudgetView;
 	/** While this view is not proven, counts list workloads, so an agent without the right to list them can report that. */
 	readonly workloads: WorkloadView;
-	/** Whether the first list of each kind except workloads is done. */
+	/** Whether a list of each kind except workloads is stored. */
 	readonly synced: boolean;
 	close(): void;
 }
