@@ -20,7 +20,10 @@ export class ApiSession {
 	#connected = false;
 	#failure: Error | undefined;
 	#cancelTimers = new Set<() => void>();
-	/** When the connection or the ping that has no answer yet was requested. Undefined if there is none. */
+	/**
+	 * When the sign of life that is still missing was requested, at first with the connection and later with a ping. Undefined if none is
+	 * missing.
+	 */
 	#askedAt: number | undefined;
 
 	constructor(options: { readonly access: ApiAccess; readonly clock: Clock }) {

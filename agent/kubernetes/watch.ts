@@ -34,7 +34,7 @@ interface WatchOptions<T> {
 	/** From 0 to 1, for the jitter of pauses. */
 	readonly random: () => number;
 	readonly resource: ListedResource;
-	/** Extracts what is kept of an object; throws TypeError on one that cannot be read. */
+	/** Extracts what is kept of an object; throws an error for one that cannot be read. */
 	readonly project: (object: unknown) => T;
 	readonly sink: WatchSink<T>;
 	readonly warn: (message: string) => void;
