@@ -79,7 +79,7 @@ class GrantRounds {
 	ask(request: GrantRequest): Promise<GrantAnswer | undefined> {
 		const waiting = new WaitingRequest(request);
 		if (!waiting.over.aborted) {
-			// All earlier requests have left.
+			// No earlier request waits any more, so the waiting time starts again.
 			if (this.#waiting.size === 0) this.#looks.beginAnew();
 			this.#waiting.add(waiting);
 			this.#start();

@@ -91,7 +91,7 @@ export class RoundLeases {
 		lease.askedAt = askedAt;
 	}
 
-	/** An optimistic hold cannot be counted again, because another run may have held the Lease since. */
+	/** Acquires again instead of counting again: since the count of an optimistic hold, another run may have held the Lease. */
 	async #acquireAnew(lease: CountedLease, signal: AbortSignal): Promise<void> {
 		const { cluster, budget } = lease;
 		const request = { ...lease.request, nonce: this.#runtime.newId() };
