@@ -84,7 +84,7 @@ export class WaitingLine {
 				}
 				options.signal.throwIfAborted();
 				options.onQueued?.(this.#place(line, line.waiters.indexOf(waiter) + 1));
-				// An event during the attempt may have come too late for it.
+				// A change during the attempt may have come too late for the attempt.
 				if (!waiter.woken) await this.#nap(waiter, napMs);
 			}
 		} finally {
