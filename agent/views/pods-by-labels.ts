@@ -37,7 +37,7 @@ export class PodsByLabels {
 	}
 
 	replace(before: PodRecord, after: PodRecord): void {
-		// Added first, so that labels which both records have stay in place.
+		// Added first: if both records have the same labels, their group is never empty, so the cached results stay.
 		this.add(after);
 		if (before !== after) this.remove(before);
 	}
