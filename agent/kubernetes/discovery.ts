@@ -67,7 +67,7 @@ export function createDiscovery(asker: ApiAsker, clock: Pick<Clock, "now">): Dis
 	async function findIn(apiVersion: string, kind: string): Promise<DiscoveredKind | undefined> {
 		const before = remembered.get(apiVersion);
 		const found = (await kindsOf(apiVersion)).get(kind);
-		// A missing kind or scale may be outdated: a CRD may have been installed or changed since.
+		// If the kind or its scale is missing, the remembered answer may be outdated: a CRD may have been installed or changed since.
 		const settled = found?.hasScale === true || (found !== undefined && fixedGroups.test(apiVersion));
 		if (settled || remembered.get(apiVersion) !== before) return found;
 		remembered.delete(apiVersion);
