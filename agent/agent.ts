@@ -205,7 +205,7 @@ export class Agent {
 			api,
 			leases: views.leases,
 			clusterName,
-			fleetConfigMap: `${config.pod.namespace}/${config.fleetConfigMap}`,
+			fleetConfigMap: `${config.agentNamespace}/${config.fleetConfigMap}`,
 			clients: this.#peerClients(certificates),
 			clock: systemClock,
 			random: Math.random,
