@@ -1,8 +1,9 @@
 // Applies an installation in an order that is safe while rounds run.
 //
-// Guarantee: the lists of existing members differ only while they are written. A newcomer gets the new list earlier, so that its agents are
-// ready when the others list it. The agents of two existing members are never replaced at once. Nothing is evicted while lists differ,
-// because agents compare them. So the order affects only how long users wait, never whether a budget holds.
+// Guarantee: the lists of existing members are written in one step. They differ only during this step or, if it fails, until the command is
+// repeated. A newcomer gets the new list earlier, so that its agents are ready when the others list it. The agents of two existing members
+// are never replaced at once. Nothing is evicted while lists differ, because agents compare them. So the order affects only how long users
+// wait, never whether a budget holds.
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";

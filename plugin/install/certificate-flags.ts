@@ -1,4 +1,4 @@
-// Reads the flags that say who creates the agents' certificates.
+// Defines and reads the flags that say who creates the agents' certificates, and with which CA or issuer.
 import { readFileSync } from "node:fs";
 import { quote } from "../../disruption/quote.ts";
 import { type CommandInput, textFlag } from "../flags/command.ts";

@@ -9,7 +9,7 @@ export const agentSecret = "xpdb-agent-tls";
 /** In each cluster: the CAs that its agents and the plugin trust. */
 export const caConfigMap = "xpdb-ca";
 export const caKey = "ca.crt";
-/** In one cluster of the fleet, or in each if cert-manager signs with it: the CA with its key. */
+/** The CA with its key: in each cluster if cert-manager signs with it, and otherwise in one, or in none if a user has the key. */
 export const authoritySecret = "xpdb-fleet-ca";
 /** In that Secret, during a change of CA: the new CA. */
 export const nextCertificateKey = "next.crt";

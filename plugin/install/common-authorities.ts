@@ -1,5 +1,5 @@
-// Compares the CAs that the members of a fleet trust. If they differ, one may have been removed on purpose because its key leaked, so
-// nothing that adds a CA may bring it back.
+// Compares the CAs that the members of a fleet trust. If they differ, a CA may have been removed from some members because its key leaked.
+// So no command may add it there again.
 import { commandLine } from "../terminal/command-line.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { authoritySecret, caConfigMap, type KeptAuthority } from "./certificate-objects.ts";

@@ -35,7 +35,7 @@ export interface InstalledCluster {
 	readonly budgets: number;
 }
 
-/** Throws UsageError if objects cannot be read, or if the agents are in another namespace. */
+/** Throws UsageError as findCluster() does, if objects cannot be read, or if the agents are in another namespace. */
 export async function findInstalled(context: KubeContext): Promise<InstalledCluster> {
 	const { namespace } = context.agents;
 	const shipped = shippedObjects(namespace);

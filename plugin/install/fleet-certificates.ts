@@ -34,7 +34,7 @@ import type { ClusterCertificates } from "./read-certificates.ts";
 export interface CertificateOptions {
 	readonly mode: CertificateMode;
 	readonly agentNamespace: string;
-	/** The CA from the user's files; no cluster keeps it then. With cert-manager, the key is not needed. */
+	/** The CA from the user's files. Its key is not stored in a cluster. With cert-manager, the key is not needed. */
 	readonly authority?: { readonly certificate: string; readonly key?: string } | undefined;
 	/** The issuer for cert-manager. Undefined: an Issuer that signs with the CA in Secret xpdb-fleet-ca is created. */
 	readonly issuer?: CertificateIssuer | undefined;
@@ -44,12 +44,12 @@ export interface CertificateOptions {
 export interface CertificatePlan {
 	/** By context. May include Secrets, whose contents must not be shown. */
 	readonly objects: ReadonlyMap<string, readonly ClusterObject[]>;
-	/** What is new, one line each. */
+	/** For the plan, one line each: new certificates and CAs, and what cert-manager issues. */
 	readonly notes: readonly string[];
 	readonly uses: readonly KeyUse[];
 }
 
-/** Throws UsageError, with a line for each cluster, if the existing certificates cannot be used. */
+/** Throws UsageError if the existing certificates or the given CA cannot be used, or if nothing can sign the missing ones. */
 export async function planFleetCertificates(
 	clusters: readonly ClusterCertificates[],
 	options: CertificateOptions,
@@ -110,8 +110,8 @@ async function planCreated(
 }
 
 /**
- * Creates the fleet's CA. Undefined if the fleet has a CA whose key no cluster keeps, and all certificates are valid. Throws UsageError if
- * that CA would have to sign.
+ * Creates the fleet's CA. Undefined if the fleet has a CA whose key none of these clusters keeps, and all certificates are valid. Throws
+ * UsageError if that CA would have to sign.
  */
 async function makeAuthority(
 	clusters: readonly ClusterCertificates[],

@@ -1,5 +1,6 @@
-// Makes the objects of a member: the shipped manifests with this fleet's settings, in the order of applying. Pure: the same settings give
-// the same bytes, so a second sync of printed manifests shows no difference.
+// Makes the objects of a member, except its certificates, in the order of applying: the shipped manifests with this fleet's settings, the
+// list of members, the Service for other members, and the teams. Pure: the same settings give the same objects, so printing them again
+// changes no file.
 import { stringify } from "yaml";
 import {
 	agentName,
@@ -100,7 +101,7 @@ export function placeOf({ kind }: ClusterObject): number {
 	return place;
 }
 
-/** Whether this is the list of members, which is written separately from all other objects. */
+/** Whether this is the list of members, which applyFleet() writes later than the other ConfigMaps. */
 export function isFleetList({ kind, metadata }: ClusterObject): boolean {
 	return kind === "ConfigMap" && metadata.name === defaultFleetConfigMap;
 }

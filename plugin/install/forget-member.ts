@@ -1,4 +1,4 @@
-// Forgets a member by name, in the list of every reachable cluster.
+// Forgets a member in the list of every cluster that answers.
 //
 // Guarantee, if the caller rehearses first and stops at a problem: nothing is written before every API server that answered has agreed to
 // all of it, including the Event. Each cluster gets one conditional write, and a list that already forgets the member stays as it is. So

@@ -1,5 +1,5 @@
-// Reads the budgets that exist before an installation: x-pdb's, or budgets that users created in advance. The API servers are asked,
-// because new members have no agents yet.
+// Reads the budgets that exist before an installation: x-pdb's, those of the fleet, and those that users created in advance. The API
+// servers are asked, because new members have no agents yet.
 import type { V1Pod } from "@kubernetes/client-node";
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
@@ -12,7 +12,7 @@ export interface FoundBudgets {
 	/** The context's name. */
 	readonly clusterName: string;
 	readonly budgets: readonly MemberBudget[];
-	/** The pods in the budgets' namespaces; undefined if the user may not list them. */
+	/** The unfinished pods in the budgets' namespaces; undefined if the user may not list them. */
 	readonly pods: readonly FoundPod[] | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Reads what a cluster already has of xpdb, before an installation changes anything.
+// Reads what a cluster has of xpdb, before an installation or its removal changes anything.
 import { agentName, defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
 import { InvalidFleetError } from "../../disruption/budget/declared-fleet.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
@@ -78,7 +78,8 @@ export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 }
 
 /**
- * Returns the teams of an installation, from their RoleBindings: one in the agents' namespace, and one in each of the team's namespaces.
+ * Returns the teams of an installation, from the RoleBindings of their groups: one in the agents' namespace, and one in each of the team's
+ * namespaces.
  */
 async function findTeams(context: KubeContext): Promise<readonly Team[]> {
 	const labelSelector = `${accountLabel},${managedByLabel}=${fieldManager}`;

@@ -11,7 +11,7 @@ import { type Operators, readOperators } from "./team.ts";
 
 export interface InstallOptions {
 	readonly dryRun: DryRun;
-	/** For a dry run: print the objects themselves. */
+	/** For a client-side dry run: print the objects as YAML, not only their names. */
 	readonly asYaml: boolean;
 	/** The folder in which each cluster gets a subfolder. */
 	readonly outputDir: string | undefined;

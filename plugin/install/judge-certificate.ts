@@ -20,7 +20,7 @@ export const unknownAuthority = "not signed by a CA in xpdb-ca";
 const serverAuth = "1.3.6.1.5.5.7.3.1";
 const clientAuth = "1.3.6.1.5.5.7.3.2";
 
-/** Returns why no agent could use the certificate, or no peer would accept it; undefined if it is valid. */
+/** Returns why an agent could not use the certificate, or why peers that trust `ca` would refuse it; undefined if it is valid. */
 export function certificateProblem(
 	pair: KeyPair,
 	{ ca, serverName, clusterId, now }: CertificateWanted,

@@ -1,4 +1,4 @@
-// Warns if the CA's key leaves the fleet together with a member.
+// Warns if the CA's key may leave the fleet together with a member.
 import { ApiError, ConnectionError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { authorityReference, authoritySecret } from "./certificate-objects.ts";

@@ -60,7 +60,7 @@ export async function tellKeyUses(
 		uses.map(async (use, index) => {
 			const context = contexts.find(({ name }) => name === (use.keeper ?? use.member));
 			if (!context) throw new TypeError(`no context "${use.keeper ?? use.member}"`);
-			// The Events' names contain the time, so each needs its own.
+			// The Events' names contain the time, so each Event needs its own time.
 			const untold = await tellKeyUse(context, use, { by, at: at + index });
 			if (untold === undefined) return [];
 			return [`${context.name}: cannot write the Event of this use of the CA's key: ${untold}`];

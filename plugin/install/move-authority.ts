@@ -1,4 +1,4 @@
-// Moves the CA's key to another member before the member that keeps it leaves the fleet.
+// Moves the CA's key to another member, for example before the member that keeps it leaves the fleet.
 import { UsageError } from "../terminal/errors.ts";
 import { authoritySecret, authoritySecretObject } from "./certificate-objects.ts";
 import type { ClusterObject } from "./cluster-object.ts";

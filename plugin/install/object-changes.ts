@@ -1,9 +1,9 @@
-// Compares an object with what it would become, field by field. Fields that only the API server writes are left out. Pure.
+// Compares an object with what it would become, field by field. The status and the metadata that the API server sets are left out. Pure.
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../disruption/record.ts";
 
 export interface FieldChange {
-	/** As kubectl writes it: spec.template.spec.containers[agent].image. */
+	/** For example spec.template.spec.containers[agent].image. */
 	readonly path: string;
 	/** Undefined if the field does not exist. */
 	readonly from: unknown;

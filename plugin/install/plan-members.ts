@@ -29,7 +29,7 @@ export interface PlannedMembers {
 	readonly forgotten: readonly ForgottenMember[];
 	/** The ids of clusters that no cluster has listed so far. */
 	readonly joining: ReadonlySet<string>;
-	/** The ids of members whose addresses are known only after their Services exist. */
+	/** The ids of members whose Services have no address yet. Their addresses are listed once they are known. */
 	readonly awaited: ReadonlySet<string>;
 }
 

@@ -128,7 +128,7 @@ interface ClusterExposure {
 	readonly address: PlannedAddress | undefined;
 }
 
-/** `wanted`: undefined if no flag applies to it, so that the Service stays as it is. */
+/** `wanted`: undefined if no flag applies to this cluster, so that its Service stays as it is. */
 function planExposure(
 	cluster: FoundCluster,
 	wanted: Exposure | "none" | undefined,
@@ -145,8 +145,8 @@ function planExposure(
 	refuseOtherClass(context.name, exposure, peers?.exposure);
 	const current = listed.find((member) => member.id === id)?.address;
 	if (!wanted) {
-		// Continues an installation that ended before the Service had an address. If not all lists can be changed now, that waits for
-		// another run.
+		// Continues an installation that ended before the Service had an address. If a listed member has no context here, its list cannot
+		// be changed, so that waits for another run.
 		const ids = new Set(found.map((each) => each.id));
 		if (current !== undefined || listed.some((member) => !ids.has(member.id))) return stays;
 	}

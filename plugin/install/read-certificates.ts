@@ -1,4 +1,4 @@
-// Reads the certificates of a fleet from its clusters. They alone show how far a change of certificates has come.
+// Reads the certificates of a fleet from its clusters. No other record shows how far a change of certificates has come.
 import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -21,7 +21,7 @@ export interface ClusterCertificates {
 	/** The CAs that are trusted there, as PEM; undefined if no ConfigMap names them. */
 	readonly ca: string | undefined;
 	readonly agent: KeyPair | undefined;
-	/** The CA with its key, which only one cluster of a fleet keeps, unless cert-manager signs with it. */
+	/** The CA with its key, which at most one cluster of a fleet keeps, unless cert-manager signs with it. */
 	readonly authority: KeptAuthority | undefined;
 }
 

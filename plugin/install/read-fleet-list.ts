@@ -1,4 +1,4 @@
-// Reads the content of ConfigMap `xpdb-fleet`, for commands that change it.
+// Parses the content of ConfigMap `xpdb-fleet`.
 import { parse } from "yaml";
 import { agentNamespacesKey } from "../../disruption/agent-namespaces.ts";
 import { InvalidFleetError, readDeclaredFleet } from "../../disruption/budget/declared-fleet.ts";

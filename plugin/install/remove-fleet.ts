@@ -1,5 +1,4 @@
-// Removes an installation from one cluster: agents first, so that they write no more Leases, and the namespace after all other objects in
-// it.
+// Removes an installation from one cluster: agents first, so that they write no more Leases, and the namespace after xpdb's other objects.
 import { setTimeout as delay } from "node:timers/promises";
 import type { V1Lease, V1Pod } from "@kubernetes/client-node";
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";

@@ -60,7 +60,10 @@ export interface RotationOptions {
 	readonly mayGoOn: () => Promise<boolean>;
 }
 
-/** Agents do not use the certificates or CAs that they were given. Steps that are done stay in effect. */
+/**
+ * After the timeout, agents do not use the certificates or CAs that they were given, or cannot be asked. Steps that are done stay in
+ * effect.
+ */
 export class RotationStuckError extends BoundedError {
 	override readonly name = "RotationStuckError";
 }
@@ -151,8 +154,8 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 }
 
 /**
- * Refuses a change in which a member would get a CA that only other members trust, because it may have been revoked. Members must already
- * trust the CAs of all agents' present certificates. A CA that no agent needs is removed by the change.
+ * Refuses a change in which a member would get a CA that only other members trust, because it may have been revoked. The members' bundles
+ * may differ in the new CA, and in CAs that signed no agent's present certificate. The change removes CAs that no agent needs.
  */
 function refuseRevokedReturn(
 	clusters: readonly ClusterCertificates[],
@@ -337,7 +340,7 @@ function isSame(ca: string | undefined, other: string): boolean {
 	return marksOf(ca ?? "").join() === marksOf(other).join();
 }
 
-/** Returns the certificates of all bundles for which `isMeant` holds, without duplicates. */
+/** Returns the certificates for which `isMeant` holds, from all bundles and without duplicates. */
 function bundleOf(bundles: readonly string[], isMeant: (mark: string) => boolean = () => true): string {
 	const all = bundles
 		.flatMap(readAuthorities)

@@ -27,8 +27,8 @@ export interface OpenedWorld {
 }
 
 /**
- * Throws UsageError, with the context's name, for what cannot be read. `ca`: a CA from a file, which no cluster has yet. `dryRun`: writes
- * are sent as dry runs.
+ * Throws UsageError, with the context's name, for what cannot be read. `ca`: a CA from a file, which the clusters may not have yet.
+ * `dryRun`: writes are sent as dry runs.
  */
 export async function openRotationWorld(
 	contexts: readonly KubeContext[],
@@ -44,7 +44,7 @@ export async function openRotationWorld(
 		if (!context) throw new Error(`no context "${name}"`);
 		return context;
 	};
-	// The CAs that may sign agents' certificates during the change.
+	// The CAs that may have signed the agents' certificates.
 	const authorities = new Set(ca === undefined ? [] : [ca]);
 	const keep = (found: readonly ClusterCertificates[]): readonly ClusterCertificates[] => {
 		for (const { ca: bundle, authority } of found) {

@@ -120,7 +120,7 @@ async function pairOf(certificate: X509Certificate, privateKey: webcrypto.Crypto
 	return { certificate: `${certificate.toString("pem")}\n`, key: `${PemConverter.encode(key, "PRIVATE KEY")}\n` };
 }
 
-/** Clients refuse a second certificate with the same issuer and serial number. A first byte below 0x80 keeps the number positive. */
+/** Some clients refuse a second certificate with the same issuer and serial number. A first byte below 0x80 keeps the number positive. */
 function serialNumber(): string {
 	return `01${randomBytes(15).toString("hex")}`;
 }

@@ -17,7 +17,7 @@ export interface AgentSettings {
 	/** Replaces the shipped affinity, which spreads the agents over nodes. */
 	readonly affinity?: Readonly<Record<string, unknown>>;
 	readonly priorityClass?: string;
-	/** Of the agents' pods. */
+	/** Set on the agents' pods. */
 	readonly annotations?: Readonly<Record<string, string>>;
 	readonly imagePullPolicy?: string;
 	/** The Secret with the registry's login, in the agents' namespace. */
@@ -40,7 +40,7 @@ export const settingKeys = [
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** kubectl sets such annotations itself, for example at a rollout restart. */
+/** The prefix of annotations that kubectl itself sets, for example at a rollout restart. */
 const kubectlAnnotation = "kubectl.kubernetes.io/";
 
 /** Returns the settings that differ from the shipped ones. An earlier installation or a user has set them, so an upgrade keeps them. */
@@ -124,7 +124,7 @@ function settingsOf(deployment: unknown): AgentSettings {
 	};
 }
 
-/** Returns undefined if the policy is the one that the API server sets for such an image. */
+/** Returns undefined if the policy is the API server's default for this image. */
 function chosenPullPolicy({ image, imagePullPolicy }: Fields): string | undefined {
 	const name = textOf(image) ?? "";
 	const [, tag = "latest"] = /:([^/:@]+)(?:@|$)/.exec(name) ?? [];

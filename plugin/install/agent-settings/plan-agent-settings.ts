@@ -8,7 +8,7 @@ import { type AgentSettingsChoice, settingFlags } from "./agent-settings-flags.t
 /** What the flags change for one cluster. An undefined setting is reset to the shipped value. A setting that is left out stays as it is. */
 export type SettingsChange = { readonly [Key in keyof AgentSettings]: AgentSettings[Key] | undefined };
 
-/** Returns the changes by context. Throws UsageError for an invalid value, and for a member that has no context here. */
+/** Returns the changes by context. Throws UsageError if a value is invalid or given twice, or if its member has no context here. */
 export function planAgentSettings(
 	members: readonly NamedMember[],
 	choice: AgentSettingsChoice,
@@ -51,7 +51,7 @@ const prefix = "(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?/)";
 const name = "[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?";
 const label = new RegExp(`^(${prefix}?${name})=((?:${name})?)$`);
 const toleration = new RegExp(`^(${prefix}?${name})(?:=((?:${name})?))?(?::(NoSchedule|PreferNoSchedule|NoExecute))?$`);
-/** The prefix is required, so that a member's name in front is not taken for the key. */
+/** The prefix is required, so that a mistyped member's name in front is not taken for the key. */
 const annotation = new RegExp(`^(${prefix}${name})=(.*)$`, "s");
 const pullPolicies = ["Always", "IfNotPresent", "Never"];
 
