@@ -96,7 +96,7 @@ export async function accessAgents(
 	}
 }
 
-/** Connects to this agent only. `namespaces` may contain the cluster's agents. */
+/** Connects to this agent only. `namespaces`: those that may contain the cluster's agents. */
 export async function accessAgent(
 	context: KubeContext,
 	namespaces: readonly string[],

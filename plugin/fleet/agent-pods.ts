@@ -20,7 +20,7 @@ const grpcPortName = "grpc";
 const avoidBrokenForMs = 10_000;
 /**
  * Time for the port-forward to open, and again for the TLS handshake, before the plugin tries another agent. Doubled if no other working
- * agent is left, because one may start meanwhile.
+ * agent is left, because another agent may start meanwhile.
  */
 const silentForMs = 3_000;
 /** Connections made at nearly the same moment share one list of agents. */
@@ -42,7 +42,7 @@ export function isAgentPod(
 	return labels[agentLabel] === agentName && namespaces.includes(namespace);
 }
 
-/** The anchor names namespaces that cannot be used. */
+/** The list of namespaces in the anchor's ConfigMap xpdb-fleet cannot be used. */
 export class AgentNamespacesError extends BoundedError {
 	override readonly name = "AgentNamespacesError";
 }
@@ -173,7 +173,7 @@ export class AgentDialer {
 	async connect(socket: Socket, isUp: () => boolean): Promise<void> {
 		const tried = new Set<string>();
 		for (;;) {
-			// A new list after each failure includes agents that have replaced others.
+			// The list is requested again once it is older than listFreshForMs, so it includes agents that have replaced others.
 			const ready = (await this.#list()).filter((pod) => pod.ready && (this.#only ?? pod.uid) === pod.uid);
 			const ahead = this.#takeAhead(ready);
 			if (ready.length === 0) throw this.#failed("no agent is ready");

@@ -17,7 +17,7 @@ export interface Anchor extends ClusterIdentity {
 	readonly places: Promise<AgentPlaces>;
 	/** The agents in the anchor's namespace. */
 	readonly pods: Promise<readonly AgentPod[]>;
-	/** A connection to the agent of an earlier call. The caller must use it or close it. */
+	/** A connection to the agent that an earlier command used. The caller must use it or close it. */
 	readonly dialed?: DialedAhead | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Computes the rows of `kubectl xpdb budgets`: what each budget allows across all members. decide.ts computes the numbers and refusals, as
-// in every round.
+// Computes the rows that commands and screens show of budgets: what each budget allows across all members. decide.ts computes the numbers
+// and refusals, as in every round.
 import { type BudgetName, formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import { type Count, mostUnavailableTold, type UnavailablePod } from "../../disruption/budget/cluster.ts";
 import type { BudgetsOfMember } from "../../disruption/budget/coverage-judgement.ts";
@@ -13,7 +13,7 @@ import type { Fleet } from "./fleet.ts";
 export interface BudgetRow {
 	readonly namespace: string;
 	readonly name: string;
-	/** These four are undefined if unknown; `need` also if the budget is suspended. */
+	/** These four are undefined if unknown. All but `healthy` are also undefined if the budget is suspended. */
 	readonly allowed: number | undefined;
 	readonly healthy: number | undefined;
 	readonly need: number | undefined;

@@ -1,5 +1,5 @@
-// Keeps the rows of `kubectl xpdb budgets -w` up to date. The numbers are computed as for the table (budget-table.ts), from what each
-// member's agents report. They are unknown if one member's state is unknown.
+// Keeps rows of budgets up to date, for `kubectl xpdb budgets -w` and for the screen of a run. The numbers are computed as for the table
+// (budget-table.ts), from what each member's agents report. They are unknown if one member's state is unknown.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Count } from "../../disruption/budget/cluster.ts";
 import { isDomainError } from "../../disruption/errors.ts";
@@ -32,7 +32,7 @@ interface BudgetWatchOptions {
 }
 
 const flushMs = 250;
-/** How often the watch checks whether its data has become stale. */
+/** How often the watch looks for stale reports, outdated counts and new members. */
 const tickMs = 1_000;
 /** A member without the budget still counts the budget's pods, but its watch does not report them, so it is polled. */
 const lookEveryMs = 2_000;
@@ -211,7 +211,7 @@ class Session {
 		try {
 			await fleet.reconnect();
 		} catch (error) {
-			// The rows already say that members declare different fleets.
+			// The rows already say that members declare different fleets or do not answer.
 			if (isDomainError(error) || error instanceof FleetUncoveredError) return;
 			throw error;
 		}

@@ -21,7 +21,10 @@ export interface Login {
 	readonly first: Promise<string>;
 }
 
-/** Dials a ready agent and requests a token; undefined if no agent is ready. Closes an earlier connection that leads to no ready agent. */
+/**
+ * Uses `dialed` if it leads to a ready agent. Otherwise closes it and dials a ready agent. Also requests a token. Undefined if no agent is
+ * ready.
+ */
 export async function connectAhead(
 	context: KubeContext,
 	{ pods, dialed }: Pick<Anchor, "pods" | "dialed">,

@@ -14,9 +14,9 @@ export function throughOthersWarning(problem: string): string {
 }
 
 /**
- * Connects to the agents of every context and to every member of their fleet. Throws a FleetUncoveredError that names each missing member,
- * unless `options` allow it to be missing. Throws a UsageError if two contexts lead to one cluster. Members that disagree about the fleet
- * are asked again for five seconds. The caller must close the fleet.
+ * Connects to the agents of every context and to every member of their fleet. Members that disagree about the fleet are asked again for
+ * five seconds. Throws a FleetUncoveredError if they still disagree, or if a context or member is missing that `options` do not allow to be
+ * missing. Throws a UsageError if two contexts lead to one cluster. The caller must close the fleet.
  */
 export async function connectFleet(
 	contexts: readonly KubeContext[],

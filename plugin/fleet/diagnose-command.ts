@@ -1,4 +1,4 @@
-// Builds the command that shows more about a part that does not answer.
+// Builds the commands that help if a part of the fleet does not answer.
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import type { Silent } from "../../disruption/errors.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";

@@ -1,5 +1,5 @@
 // Handles a fleet that changes during a run. Concurrent callers share one new question to the members, and the user is told once of each
-// change. While members disagree, ask() says so, and its callers grant nothing.
+// change. While members disagree, ask() returns a failure, on which its callers evict nothing.
 import { askAgainAfterMs, classifyFailure, type Failure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";

@@ -30,13 +30,16 @@ export interface Fleet {
 	readonly members: readonly AgentCluster[];
 	/** What each member reported about itself, by cluster id. */
 	readonly descriptions: ReadonlyMap<string, AgentDescription>;
-	/** Why contexts or members gave no answer. Filled only if a missing answer does not refuse the run. */
+	/** Why contexts or members gave no answer or refused. Filled only if a missing answer does not refuse the run. */
 	readonly problems: readonly string[];
-	/** The member that a context leads to. Undefined if its cluster has no agents, or is no longer a member. */
+	/**
+	 * The member that a context leads to. Undefined if the run reached no agents through this context, or if its cluster is no longer a
+	 * member.
+	 */
 	memberOf(contextName: string): AgentCluster | undefined;
-	/** The name of the context that leads to a member. Undefined if no context of this run does. */
+	/** The name of the context through which the run reached a member's own agents. Undefined if there is none. */
 	contextOf(memberId: string): string | undefined;
-	/** The namespaces that may contain the agents of a context's cluster. Empty if it has none. */
+	/** The namespaces that may contain the agents of a context's cluster. Empty if the run reached no agents through this context. */
 	agentNamespaces(contextName: string): readonly string[];
 	/** Returns the budgets of these namespaces in all members. Rejects if one member does not answer. */
 	listBudgets(namespaces: readonly string[]): Promise<readonly BudgetsOfMember[]>;
@@ -58,7 +61,7 @@ export interface ContextAnchor {
 }
 
 export interface FleetConnection {
-	/** Undefined if no cluster has agents or budgets of ours. */
+	/** Undefined if no cluster has agents or the kind XPodDisruptionBudget. */
 	readonly fleet: Fleet | undefined;
 	/** Contexts whose clusters have neither. They are treated as by kubectl. */
 	readonly uncovered: readonly KubeContext[];
@@ -317,7 +320,7 @@ async function describeAll(
 	return { descriptions, problems: problems.toSorted((a, b) => (a.text < b.text ? -1 : 1)) };
 }
 
-/** Meanwhile, `silent` has the name, for a caller that stops waiting early. */
+/** While the answer is outstanding, `silent` has the name, for a caller that stops waiting early. */
 async function waitFor<T>(name: string, ask: () => Promise<T>, silent: Set<string> | undefined): Promise<T> {
 	silent?.add(name);
 	try {

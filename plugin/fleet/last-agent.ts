@@ -1,8 +1,8 @@
 // Dials the agent that answered last, before the API server has said which agents exist. This saves the wait for one answer.
 //
-// Guarantee: the kept entry only says where to dial. The connection is used only if this call's list shows that very pod, by its uid, as
-// ready (connect-ahead.ts, AgentDialer). Its certificate is checked like any other. The pod's name led to no other pod meanwhile, because
-// the pod existed before this call and is in its list.
+// Guarantee: the kept entry only says where to dial. The connection is used only if the list of pods that this command reads shows that
+// very pod, by its uid, as ready (connect-ahead.ts, AgentDialer). The agent's certificate is checked like any other. The pod's name led to
+// no other pod meanwhile, because the pod existed before this command and is still listed.
 import { isRecord } from "../../disruption/record.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type AgentPod, type DialedAhead, dialAhead } from "./agent-pods.ts";
@@ -15,7 +15,7 @@ export function dialLastAgent(context: KubeContext): DialedAhead | undefined {
 	return kept && dialAhead(context.client, { namespace: context.agents.namespace, ...kept });
 }
 
-/** Keeps the agent for the next call. Agents in other namespaces are not kept, because the anchor must name their namespaces first. */
+/** Keeps the agent for the next command. Agents in other namespaces are not kept, because the anchor must name their namespaces first. */
 export function keepLastAgent({ lastAgent, agents }: KubeContext, { namespace, name, uid, port }: AgentPod): void {
 	if (!lastAgent || namespace !== agents.namespace) return;
 	const kept = readKept(lastAgent.read());

@@ -11,7 +11,10 @@ export async function listBudgetsOf(
 	return Promise.all(members.map((member) => askMember(member, namespaces)));
 }
 
-/** Asks only the members that have not reported their budgets yet. The result is as old as the oldest of these questions. */
+/**
+ * Asks only the members that have not reported their budgets yet. The result counts as old as the oldest question, including those of
+ * `meetings`.
+ */
 export async function listAhead(
 	members: readonly AgentCluster[],
 	namespaces: readonly string[],

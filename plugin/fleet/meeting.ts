@@ -10,7 +10,7 @@ import type { MeetingQuestion } from "../../proto/wire-description.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
 import type { AgentDialer } from "./agent-pods.ts";
 
-/** An agent that moved needs two attempts, because the first call after a broken tunnel fails. */
+/** After a broken tunnel, the first call fails, and the second reaches another agent. The third allows for one more failure. */
 const attempts = 3;
 /** A gRPC channel reconnects 0.1 s after a connection has failed. */
 const connectWithinMs = 500;
@@ -49,7 +49,7 @@ export async function meet(
 				await connected(client, connectWithinMs);
 				continue;
 			}
-			// Otherwise the agent is at fault, because the API server has just answered another request.
+			// If the API server is not known to be silent, the agent is at fault, because the API server has just answered another request.
 			const silent = error.silent === "apiServer" ? "apiServer" : "agent";
 			const why = dialer.problem ?? error.message;
 			throw new AgentUnavailableError(`the agent gave no answer: ${why}`, name, { cause: error, silent });

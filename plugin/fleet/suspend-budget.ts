@@ -13,7 +13,7 @@ import { budgetPath, findBudget, readFoundBudget, type SuspensionTarget } from "
 
 export interface SuspensionChange {
 	readonly suspend: boolean;
-	/** Says who suspends it. null removes the existing annotation. */
+	/** Says who suspends the budget. null removes the existing annotation. */
 	readonly annotation: string | null;
 }
 

@@ -1,5 +1,5 @@
 // Provides the local end of the connection to an agent. Each local connection is forwarded to an agent that is reachable then, so a gRPC
-// channel that reconnects finds another agent.
+// channel that reconnects can reach another agent.
 //
 // The local end is a Unix socket in a folder that only this user can enter. On Windows it is a named pipe with a random name and libuv's
 // default rights. This user, administrators and the system have full access. Other users of the machine may open the pipe for reading, also
