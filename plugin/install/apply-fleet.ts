@@ -21,7 +21,7 @@ export interface ApplyFleet {
 	readonly force: boolean;
 	/** Waits that must end before the final lists of members are written. They run in parallel. */
 	readonly awaited?: readonly (() => Promise<void>)[];
-	/** Returns the final lists by context, after those waits. */
+	/** Called after `awaited`. Returns the final lists by context. */
 	readonly finishLists?: () => Promise<ReadonlyMap<string, ObjectChange>>;
 	readonly timeoutMs: number;
 	readonly signal: AbortSignal;

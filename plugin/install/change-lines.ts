@@ -2,7 +2,7 @@
 import { type ClusterObject, objectText } from "./cluster-object.ts";
 import { type ClusterChanges, type ObjectChange, valueText } from "./find-changes.ts";
 
-/** The fields shown of one object. The others are counted. */
+/** The most changed fields of one object that are shown. The others are only counted. */
 const maxFields = 12;
 
 /** Changes that are the same in all clusters are printed once. */

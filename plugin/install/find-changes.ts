@@ -108,7 +108,7 @@ interface Situation {
 async function findChange(context: KubeContext, { object, now, namespaces, force }: Situation): Promise<ObjectChange> {
 	if (now) refuseUnfit(context, object, now);
 	const isForeign = now !== undefined && now.metadata.labels?.[agentNamespaceLabel] === undefined;
-	// A namespace that others made belongs to them. With our label, uninstalling would delete it.
+	// A namespace that others made belongs to them. If it had our label, uninstalling would delete it.
 	const ours = object.kind === "Namespace" && isForeign ? unlabelled(object) : object;
 	try {
 		const then = await applyObject(context, ours, { dryRun: true, force });
@@ -122,7 +122,7 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 			return { kind: "created", object };
 		refuseNoNamespace(context, object, error);
 		const conflicts = conflictsOf(error);
-		// The definition is x-pdb's, or was installed by hand. The API is the same, so its budgets work as they are.
+		// Another field manager owns the definition, such as x-pdb's installer. The API is the same, so budgets work with that definition.
 		if (conflicts.length > 0 && object.kind === "CustomResourceDefinition") {
 			return { kind: "left", object, why: `${conflicts.join(", ")}; --force-conflicts takes it over` };
 		}

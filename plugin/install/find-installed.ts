@@ -140,7 +140,10 @@ async function existing(context: KubeContext, object: ClusterObject): Promise<re
 	return installStep(context, `look for ${objectText(object)}`, answer);
 }
 
-/** Finds objects by the labels of an installation. Secrets are only found by name, because a list would return their contents. */
+/**
+ * Finds objects by the labels of an installation. Secrets are found only by name, because a list would return their contents. So are
+ * cert-manager's objects and the CustomResourceDefinition.
+ */
 async function findLabelled(
 	context: KubeContext,
 	shipped: readonly ClusterObject[],

@@ -27,7 +27,7 @@ export interface FleetSettings {
 	readonly agents: AgentSettings;
 	readonly members: readonly FleetMember[];
 	readonly forgotten: readonly ForgottenMember[];
-	/** The groups that may drain; empty: the group of the manifests. */
+	/** The groups that decide about all budgets; empty: the group of the manifests. */
 	readonly operators: readonly string[];
 	/** The namespace whose pods may scrape the agents; undefined: the one of the manifests. */
 	readonly metricsNamespace?: string | undefined;

@@ -23,11 +23,11 @@ export interface FoundCluster {
 	/** The UID of its namespace kube-system. */
 	readonly id: string;
 	readonly fleet: DeclaredFleet | undefined;
-	/** Of the agents' Deployment; undefined if there is none. */
+	/** The image of the agents' Deployment; undefined if there is no Deployment. */
 	readonly image: string | undefined;
 	/** The settings of that Deployment that differ from the shipped ones. */
 	readonly agentSettings: AgentSettings;
-	/** The groups that may drain. */
+	/** The groups that decide about all budgets. */
 	readonly operators: readonly string[];
 	readonly teams: readonly Team[];
 	/** The namespace whose pods may scrape the agents; undefined if no NetworkPolicy names one. */

@@ -19,7 +19,7 @@ export interface InstallOptions {
 	readonly agentSettings: AgentSettingsChoice;
 	readonly operators: Operators;
 	readonly metricsNamespace: string | undefined;
-	/** HOST:PORT by member. */
+	/** HOST:PORT by the name of a member or context; "" removes the address. */
 	readonly addresses: ReadonlyMap<string, string>;
 	readonly expose: ExposeChoice;
 	readonly forceConflicts: boolean;

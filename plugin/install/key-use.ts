@@ -9,7 +9,7 @@ export interface KeyUse {
 	readonly action: "Sign" | "Create" | "Move";
 	/** The context whose Secret keeps the key; undefined if the key is in a file of the user. */
 	readonly keeper: string | undefined;
-	/** The context of the member for which the key is used. */
+	/** The context of the member that gets the certificate or the key. */
 	readonly member: string;
 	readonly clusterId: string;
 }

@@ -1,4 +1,4 @@
-// Builds the API path of an object of an installation. Other kinds may not follow its rule for plurals.
+// Builds the API paths of an installation's objects. The rule for plurals may be wrong for other kinds.
 import type { ObjectReference } from "./cluster-object.ts";
 
 export function objectPath(object: ObjectReference): string {

@@ -1,4 +1,4 @@
-// Plans what each cluster contains: as the flags say, and otherwise as it is now.
+// Plans what each cluster contains, except certificates: as the flags say, and otherwise as it is now.
 import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";

@@ -1,7 +1,7 @@
 // Replaces the certificates of a fleet's agents, and the CA, while members continue to accept each other.
 //
 // Guarantee of a change of the CA in all members: no certificate of the new CA is used before every ready agent trusts it. No CA is removed
-// before every ready agent presents a certificate of the new CA. A renewal gives only certificates of a CA that the ConfigMaps of all its
+// before every ready agent presents a certificate of the new CA. A renewal gives only certificates of a CA that the ConfigMaps of all given
 // clusters have.
 //
 // Each agent itself reports what it trusts and presents, so the rotation waits for a file that a kubelet has not delivered or an agent has
@@ -142,7 +142,7 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 	for (const { context, authority: kept } of clusters) {
 		if (!kept) continue;
 		if (options.authority && !isSame(kept.current.certificate, authority.certificate)) {
-			// Otherwise the next command would use it as the fleet's CA again.
+			// If the Secret stayed, the next command would use the old CA again.
 			await world.removeAuthority(context);
 			tell(`${context}: deleted Secret ${authoritySecret}, which kept the old CA`);
 		} else if (kept.next || options.authority === undefined) {
