@@ -73,7 +73,7 @@ async function acquire(
 		await cluster.release(acquisition);
 	};
 	if (hasWaited) {
-		// During the wait, the member may have left the fleet, or the caller's token or right may have ended.
+		// During the wait, the calling member may have left the fleet, or the caller's token or right may have ended.
 		const refusal = await call.checkAgain().catch(async (error: unknown) => {
 			await release();
 			throw error;

@@ -1,9 +1,9 @@
-// Writes an audit line for each Acquire, Commit, Cancel and EndHolding, and for each call refused as invalid or not permitted. A line is
-// one JSON object on stdout, whatever the log level.
+// Writes an audit line for each Acquire, Commit, Cancel and EndHolding, and for each call refused as unauthenticated, not permitted or
+// invalid. A line is one JSON object on stdout, whatever the log level.
 //
 // Verified data (user, tokenId, member) and claims (claimedHolder) have separate fields; a token is in none. `member` is the cluster that
-// the caller's certificate names. The fleet lists that cluster, except in a line about a greeting. Lines are bounded in length, because
-// callers choose much of their content.
+// the caller's certificate names. That cluster is this one or a member of the fleet, except in a line about a greeting. Lines are bounded
+// in length, because callers choose much of their content.
 import { type StatusObject, status } from "@grpc/grpc-js";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";

@@ -31,7 +31,7 @@ interface CallPipelineOptions {
 	readonly audit: AuditLog;
 	/** Shared by both ports. */
 	readonly openCalls: Pick<OpenCalls, "begin">;
-	/** Returns the caller if the call was already admitted by its headers. Otherwise, the gate admits it. */
+	/** Returns the caller if the call was already admitted when its headers arrived. Otherwise, the gate admits it. */
 	readonly findCaller?: ((metadata: Metadata) => Caller | undefined) | undefined;
 	/** Tells callers in time that the API server is silent. If left out, calls wait for their own timeout. */
 	readonly deadlines?: Pick<CallerDeadlines, "watch"> | undefined;

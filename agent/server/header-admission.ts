@@ -1,4 +1,4 @@
-// Judges the caller by the headers of a call, before any part of its message is read.
+// Judges the caller when the headers of a call arrive, before any part of the message is read.
 //
 // Guarantee: a caller that is not admitted is refused, or ignored if its connection is about to be closed. Either way, it costs at most 128
 // KB, which HTTP/2 lets it send unread (measured: a window of 64 KB, twice). Messages of admitted callers are read a few at a time, and
@@ -96,7 +96,7 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 			start(next) {
 				next({
 					onReceiveMetadata(metadata, pass) {
-						// These calls may come in thousands, and end with their connection, so they are ignored.
+						// The connection is about to be closed. Its calls may come in thousands and end with it, so they are ignored.
 						if (connections.isEnding(peer)) {
 							connections.refused(peer);
 							return;

@@ -9,7 +9,7 @@ import type { BudgetScope } from "../../proto/listed-lease.ts";
 /** A node has 110 pods by default and 500 at most. A Lease holds 1,500 reservations. */
 export const maxItems = 1_000;
 
-/** Ids, nonces and the uids of objects are UUIDs (36 characters). The rest is room for other generators. */
+/** Ids, nonces and the uids of objects are UUIDs (36 characters), and a leaseFingerprint has 43. The rest is room for other generators. */
 const maxIdLength = 64;
 const maxHolderLength = 253;
 

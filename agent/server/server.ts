@@ -1,4 +1,4 @@
-// Serves one gRPC port of the agent. The number of connections is limited (Connections), and a message is read only after its headers were
+// Serves one gRPC port of the agent. The number of connections is limited (Connections), and a message is read only after its caller was
 // admitted (HeaderAdmission).
 import { createServer, type Server as TcpServer } from "node:net";
 import { type Metadata, Server, type ServerCredentials } from "@grpc/grpc-js";

@@ -1,6 +1,6 @@
-// Answers WatchBudgets with a stream of unlimited length, so its caller is checked again and again. The stream ends with the caller's
-// token, membership or connection, or with the agent. The reader then connects again and receives everything again. Counts of a budget are
-// sent only to callers that may request its count.
+// Answers WatchBudgets with a stream of unlimited length, so its caller is checked again and again. The stream ends when the caller's
+// token, membership or connection ends, or when the agent stops. The reader then connects again and receives everything again. Counts of a
+// budget are sent only to callers that may request its count.
 import { status } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";
