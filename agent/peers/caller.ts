@@ -16,11 +16,11 @@ export interface TokenCaller {
 	readonly user: ReviewedUser;
 	/** The token's credential id, which the API server's audit log also has; "" if unknown. */
 	readonly tokenId: string;
-	/** The token's SHA-256 hash, under which answers are cached. */
+	/** The token's SHA-256 hash, by which answers are cached and calls are counted. */
 	readonly tokenHash: string;
 }
 
-/** Another agent, identified by its certificate. Except for greetings, its cluster is a member of the fleet. */
+/** Another agent, identified by its certificate. Except for greetings, its cluster is this one or a member of the fleet. */
 interface PeerCaller {
 	readonly kind: "peer";
 	/** The id of its cluster, which may be this cluster. */

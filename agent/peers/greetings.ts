@@ -40,7 +40,7 @@ export interface GreetingsOptions {
 	readonly local: { readonly id: string; readonly name: string };
 	readonly known: Pick<KnownMembers, "known" | "learn" | "judge">;
 	readonly greet: (target: GreetingTarget, greeting: Greeting) => Promise<GreetingReply>;
-	/** Closes the connections to all other clusters. */
+	/** Closes the connections to clusters that are not among `targets`. */
 	readonly keep: (targets: readonly GreetingTarget[]) => void;
 	readonly clock: Pick<Clock, "now">;
 	/** From 0 to 1. */
