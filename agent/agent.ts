@@ -73,7 +73,8 @@ const releaseMs = 10_000;
 /** Calls have 5 s to end; callers waiting in line reconnect. */
 const renewMs = 5_000;
 /**
- * Calls have 5 s to end; callers waiting in line are sent away immediately. Together with releaseMs, this stays below the 25 s of main.ts.
+ * A second more than most calls may take; callers waiting in line are sent away immediately. Together with releaseMs, this stays below the
+ * 25 s of main.ts.
  */
 const drainMs = 6_000;
 

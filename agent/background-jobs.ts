@@ -1,4 +1,4 @@
-// Starts the agent's periodic work.
+// Starts the agent's periodic jobs, except those that read certificates and guard the heap, which start earlier (agent.ts).
 import type { ClusterApi } from "./cluster-api/cluster-api.ts";
 import type { BudgetHistories } from "./leases/budget-histories.ts";
 import { LeaseCleanup } from "./leases/lease-cleanup.ts";
