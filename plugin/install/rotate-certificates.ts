@@ -34,8 +34,8 @@ export interface SeenAgent {
 
 export interface RotationWorld extends CertificateStore {
 	/**
-	 * Returns the ready agents of a cluster; empty if they cannot be asked at this moment. Rejects with UsageError if the user may not ask
-	 * them.
+	 * Returns the ready agents of a cluster; empty if they cannot be asked at this moment. Rejects with UsageError if the user may not read
+	 * where they are.
 	 */
 	agents(context: string): Promise<readonly SeenAgent[]>;
 	/** Why the cluster's agents could not be asked at the last attempt; undefined if they could. */

@@ -12,7 +12,9 @@ export interface FoundPeers {
 	readonly offered: Offered;
 }
 
-/** Undefined if there is no such Service, or no installation made it. Rejects with ApiError or ConnectionError. */
+/**
+ * Undefined if there is no such Service, if it has another type, or if no installation made it. Rejects with ApiError or ConnectionError.
+ */
 export async function readPeers(context: KubeContext): Promise<FoundPeers | undefined> {
 	const { client, agents } = context;
 	const path = `/api/v1/namespaces/${agents.namespace}/services/${peersService}`;

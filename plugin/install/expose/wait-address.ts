@@ -1,4 +1,4 @@
-// Waits until a Service can be reached from outside. Clouds take minutes to create a load balancer.
+// Waits until a Service has an address for other clusters. Clouds take minutes to create a load balancer.
 import { setTimeout as delay } from "node:timers/promises";
 import type { CoreV1Event } from "@kubernetes/client-node";
 import { formatAge } from "../../flags/duration.ts";
