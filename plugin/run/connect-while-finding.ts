@@ -1,4 +1,4 @@
-// Connects the fleet while the named objects are read, because the user waits for both.
+// Connects the fleet while the requested nodes or pods are read, because the user waits for both.
 import type { Connecting } from "../fleet/connect-fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { LostContext } from "../nodes/find-in-contexts.ts";
@@ -25,7 +25,7 @@ export async function connectWhileFinding<Target extends { readonly context: Kub
 	promise.catch(() => undefined);
 	const begin = (those: readonly KubeContext[]): C => {
 		const begun = connect(those, async (context) => (await promise).every((target) => target.context !== context));
-		// A wrong name is reported first, whatever happens to the fleet.
+		// Prevents an unhandled rejection. If `find` also fails, its error is reported instead, for example a wrong name.
 		begun.connection.catch(() => undefined);
 		return begun;
 	};

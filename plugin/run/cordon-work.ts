@@ -11,7 +11,7 @@ import type { OpenRun, RunCall } from "./run-report.ts";
 export interface CordonTask {
 	readonly nodes: readonly NodeTarget[];
 	readonly dryRun: DryRun;
-	/** The operation whose cordons are undone. Left out if the nodes were named. */
+	/** The operation whose cordons are undone. Left out if the nodes were named or selected. */
 	readonly op?: string;
 }
 

@@ -1,5 +1,5 @@
-// Implements drain --for=replaced: measures the pods' budgets before the drain, and waits afterwards until they have recovered. Each of the
-// two steps has the full --timeout.
+// Implements drain --for=replaced: measures the pods' budgets before the drain, and waits afterwards until these budgets have recovered.
+// Each of the two steps has the full --timeout.
 import type { DrainOptions } from "../drain/drain.ts";
 import { podsToTake } from "../drain/pods-to-take.ts";
 import { createTimeout } from "../evictions/eviction-job.ts";

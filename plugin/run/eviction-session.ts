@@ -42,7 +42,7 @@ export interface EvictionSession {
 	readonly reachability: Reachability;
 	/** By the runtime's clock. */
 	readonly connectedAt: number;
-	/** The run ends soon after all limits have aborted. */
+	/** Adds a timeout. settled(), withinLimits() and close() give up soon after all timeouts have aborted. */
 	limit(timeout: AbortSignal): void;
 	/** Resolves when nothing is in progress, or when no time is left for it. */
 	settled(): Promise<void>;

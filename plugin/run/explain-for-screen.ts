@@ -1,5 +1,5 @@
-// Explains a budget for the key `e` of the budgets screen. It asks the clusters each time, because an old answer must not allow an
-// eviction.
+// Explains a budget for the key `e` of the budgets screen. Each time, the clusters are asked anew, so that no old answer suggests that an
+// eviction is possible.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { CommandInput } from "../flags/command.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";

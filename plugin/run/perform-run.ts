@@ -53,7 +53,7 @@ export type RunWork = {
 
 export interface RunResult {
 	readonly kind: "ended";
-	/** Empty if everything is done or the run was stopped. */
+	/** What was only stopped by an interruption is not a failure. */
 	readonly failures: readonly { readonly unreachable: boolean }[];
 	/** Emitted after everything has settled. */
 	readonly lastEvents?: readonly RunEvent[];
@@ -126,7 +126,7 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 	}
 }
 
-/** Watches only if the counts are shown or recorded: kubectl's plain lines contain none. */
+/** Watches only if the counts are shown or recorded. Plain lines do not show them. */
 function watchBudgetsOf(
 	{ command, op = "" }: RunCall,
 	{ writesJson, drawsReport, screen }: OpenRun,

@@ -20,7 +20,7 @@ export interface PlanRequest {
 	readonly options: DrainOptions;
 }
 
-/** The exit code says if nodes may be missing from the plan. Tests replace `connect`. */
+/** If nodes may be missing from a plan that is otherwise possible, its exit code is failedClosed. Tests replace `connect`. */
 export async function readPlan(
 	contexts: readonly KubeContext[],
 	{ words, selector, options }: PlanRequest,

@@ -1,4 +1,4 @@
-// Reports a run's progress, and what continues after a first Ctrl-C.
+// Reports a run's progress, and what continues after a first interruption.
 import { sumWaits } from "../evictions/waiting-event.ts";
 import type { EvictionSession } from "./eviction-session.ts";
 import type { RunRecord } from "./run-record.ts";

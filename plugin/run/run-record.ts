@@ -124,7 +124,7 @@ export class RunRecord {
 				return;
 			case "pod.failed":
 				this.#failed += 1;
-				// An accepted pod that timed out continues to terminate.
+				// If the eviction was accepted, only the wait for the pod's end has failed, so the pod may still terminate.
 				if (!event.accepted) this.#terminating.delete(podKey(event));
 				if (event.accepted) this.#failedAfterwards += 1;
 				this.#ended.add(podKey(event));

@@ -133,7 +133,7 @@ export async function reportRun(
 	});
 	const onSilence = (context: string, message: string): void => {
 		emit({ type: "diagnostic", level: "info", context, reason: "ServerUnreachable", message });
-		// The first line of -o json names the agents, so it cannot be written yet.
+		// -o json holds its events back until the run starts, so a waiting user would not see this message.
 		if (!screen && !record.started) streams.stderr.write(`${contexts.length > 1 ? `${context}: ` : ""}${message}\n`);
 	};
 	const onLogin = (logged: readonly string[], program: string) => {

@@ -20,7 +20,7 @@ export interface DeadlockDependencies {
 	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** By then, the scheduler has tried a new pod. */
+/** Long enough for the scheduler to try a new pod. */
 const lookEveryMs = 10_000;
 /** Per budget, because each check reads a pod, the nodes and volumes. */
 const mostLookedAt = 5;
@@ -53,11 +53,11 @@ export async function tellDeadlocks(
 
 interface Deadlock {
 	readonly context: KubeContext;
-	/** The only nodes that fit the pod. This drain cordoned all of them. */
+	/** The only nodes that fit the pod. All of them are cordoned nodes of this drain. */
 	readonly fitting: readonly string[];
 }
 
-/** Undefined if other nodes fit the pod, or if the cluster cannot be read. The next check asks again. */
+/** Undefined if there is no deadlock, or if the cluster cannot be read. The next check asks again. */
 async function findDeadlock(
 	{ cluster, namespace, pod: name }: UsedBy,
 	targets: readonly NodeTarget[],

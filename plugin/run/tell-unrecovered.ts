@@ -1,4 +1,4 @@
-// Reports at the end of a run the budgets that it evicted under and that lack pods.
+// Reports at the end of a run the budgets that it evicted under and that lack pods, or whose counts are unknown.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { EventSink, UnrecoveredBudget } from "../events/events.ts";

@@ -1,4 +1,4 @@
-// Polls the Leases of one context and reports changes. A context that answers again is resumed.
+// Polls the Leases of one context and reports changes. It continues after failures, and reconnects if the connection was never made.
 import type { BudgetScope, ListedLease } from "../../proto/listed-lease.ts";
 import { type LeaseSource, type LeasesOfContext, readLeases } from "../fleet/context-leases.ts";
 import { type LeaseRow, leaseRows } from "../output/lease-lines.ts";
@@ -11,9 +11,9 @@ const openAgainMs = 5_000;
 export interface LeaseChanges {
 	readonly changed: readonly LeaseRow[];
 	readonly gone: readonly LeaseRow[];
-	/** Why a context does not answer, once for each new reason. */
+	/** Why the Leases of a context cannot be read, once for each new reason. */
 	readonly problem?: string;
-	/** The context, when its agents answer again. */
+	/** The context, if its Leases can be read again. */
 	readonly recovered?: string;
 }
 

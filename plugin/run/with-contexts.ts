@@ -1,4 +1,4 @@
-// Opens the contexts and the fleet for a command that only reads, and closes them afterwards.
+// Opens the contexts, and the fleet if requested, for a command that reports no run events, and closes them afterwards.
 import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import { connectFleet } from "../fleet/connect-fleet.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";
@@ -21,7 +21,8 @@ export async function withContexts<T>(
 }
 
 /**
- * Members that do not answer appear in the fleet's problems. `listed`: the namespaces whose budgets to list while connecting. Empty: all.
+ * For commands that only show data: members that do not answer appear in the fleet's problems. `listed` returns the namespaces whose
+ * budgets to list while connecting. Empty: all.
  */
 export function withFleet<T>(
 	input: CommandInput,
