@@ -1,4 +1,4 @@
-// Makes the document of `kubectl xpdb check -o json`, as in plugin/output/schemas/check-v1.json.
+// Makes the document of `kubectl xpdb check` for -o json and -o yaml, as in plugin/output/schemas/check-v1.json.
 import { factsOf } from "./check-reason.ts";
 import type { CheckOutcome, CheckRow } from "./check-report.ts";
 

@@ -1,4 +1,4 @@
-// Makes the document of `kubectl xpdb fleet -o json`, as in plugin/output/schemas/fleet-v1.json.
+// Makes the document of `kubectl xpdb fleet` for -o json and -o yaml, as in plugin/output/schemas/fleet-v1.json.
 import type { CertificateMark } from "../../proto/agent-cluster.ts";
 import type { FleetMembers, MemberRow } from "./fleet-members.ts";
 

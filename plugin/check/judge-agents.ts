@@ -1,4 +1,5 @@
-// Judges the agents of each cluster: how many there are, whether they answer, their versions, and which pods only look like agents.
+// Judges the agents of each cluster: their number and memory, whether they answer, their versions and features, and pods that only look
+// like agents.
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import type { AgentAccessResult } from "../fleet/agent-access.ts";
 import { renewExpired, diagnoseCommand } from "../fleet/diagnose-command.ts";
@@ -12,7 +13,7 @@ import type { AgentsOfCluster, LabelledPod } from "./read-cluster.ts";
 
 type Place = Pick<KubeContext, "name" | "suggest" | "agents">;
 
-/** `ends`: if they could not be read, the agents are judged without them. */
+/** If `ends` could not be read, the agents are judged without it. */
 export function judgeAgentCount(
 	agents: Reading<AgentsOfCluster>,
 	ends: Reading<readonly MemoryEnd[]>,

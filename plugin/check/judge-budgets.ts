@@ -1,5 +1,5 @@
-// Finds budgets that no round can judge, that differ between members, are suspended, can never be met, or cover nothing. The numbers are
-// those of decide(), as in `explain`.
+// Finds budgets that no round can judge, that differ between members, are suspended, can never be met, or cover nothing. Also finds pods
+// without a controller, and workloads whose pods a budget expects but does not select. The counts are those of `explain`.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { mislabelledText } from "../../disruption/budget/budget-text.ts";
 import type { MislabelledWorkload } from "../../disruption/budget/cluster.ts";
@@ -16,7 +16,7 @@ export interface JudgedBudget {
 	readonly name: BudgetName;
 	readonly row: BudgetRow;
 	readonly findings: readonly Finding[];
-	/** False if the findings say that its numbers cannot be relied on. */
+	/** False if its counts cannot be used. The findings say why. */
 	readonly isCounted: boolean;
 	/** Pods (NAMESPACE/NAME) whose eviction the budget never allows, because no controller says how many are expected. */
 	readonly ownerless: readonly { readonly cluster: string; readonly pod: string }[];

@@ -1,5 +1,5 @@
-// Reads all budgets of the fleet and judges each as `explain` does. It also finds pods that a budget never allows to be evicted, because
-// they have no controller.
+// Reads the fleet's budgets, in all namespaces or in some, and judges each as `explain` does. It also finds pods that a budget never allows
+// to be evicted, and workloads whose pods a budget expects but does not select.
 import type { V1Pod } from "@kubernetes/client-node";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { findCovering } from "../../disruption/budget/coverage-judgement.ts";
@@ -22,7 +22,7 @@ export interface FleetBudgetFacts {
 	/** By the member's name: the number of its budgets, or why it is unknown. */
 	readonly perMember: ReadonlyMap<string, Reading<number>>;
 	readonly budgets: readonly JudgedBudget[];
-	/** By context: its pods, or why they could not be listed. */
+	/** By context: its pods in the budgets' namespaces, or why they could not be listed. */
 	readonly pods: ReadonlyMap<string, Reading<readonly V1Pod[]>>;
 }
 
