@@ -10,7 +10,7 @@ export type EvictionStep =
 	| { readonly kind: "accepted" }
 	| PodOutcome
 	| TryAgain
-	/** A stop or a timeout came first. `last` is what the pod waited for. */
+	/** A stop, a timeout or the loss of the node came first. `last` is what the pod waited for. */
 	| { readonly kind: "over"; readonly last?: Wait };
 
 /** Another try follows after `afterMs` milliseconds, and finds the pod's budgets again. */

@@ -9,7 +9,7 @@ export type PodOutcome =
 	| { readonly kind: "evicted" }
 	/** The pod was gone before an eviction was accepted. */
 	| { readonly kind: "gone" }
-	/** The run was stopped, or another run took the node. In the latter case, the eviction may have been accepted. */
+	/** The run was stopped, or lost the node. In the latter case, the eviction may have been accepted. */
 	| { readonly kind: "stopped" }
 	| FailedPod;
 
@@ -49,7 +49,7 @@ export function timedOut(
 	},
 	{ reachability, wallClock }: { readonly reachability: Pick<Reachability, "lost">; readonly wallClock: () => number },
 ): PodOutcome {
-	// The signal also aborts if another run takes the node.
+	// The signal also aborts if this run loses the node.
 	if (job.hold?.lost.aborted) return { kind: "stopped" };
 	const waitedFor = last && waitText(last, wallClock());
 	const unreachable = isUnanswered || reachability.lost.length > 0;

@@ -1,4 +1,4 @@
-// Finds the pods that `evict` names: by POD, by TYPE/NAME of their workload, or by a selector.
+// Finds the pods to evict: by POD, by TYPE/NAME of their workload, or by a selector.
 import type { V1Pod } from "@kubernetes/client-node";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
 import { type ControllerReference, controllerOf } from "../../disruption/budget/pod.ts";

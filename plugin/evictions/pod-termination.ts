@@ -70,7 +70,7 @@ export async function waitUntilGone(
 			}
 		}
 		if (!timeout.signal.aborted) await options.sleep(pauseMs, timeout.signal);
-		// Another run has taken the node, and waits for the pod.
+		// If another run has taken the node, that run waits for the pod.
 		if (job.hold?.lost.aborted) return { kind: "stopped" };
 		if (timeout.signal.aborted) return failed("TimedOut", "context deadline exceeded");
 	}

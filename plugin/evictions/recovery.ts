@@ -1,6 +1,6 @@
 // Implements --for=replaced: waits until the budgets of the evicted pods have as many healthy pods as before the run. If fewer pods are
-// expected by now, that number is enough. The count before the run may be a moment old. So if the expected number is known, the higher of
-// that count and the one behind the first grant is used.
+// expected by now, the expected number is enough. The count before the run may be a moment old. So if the expected number is known, the
+// higher of that count and the one behind the first grant is used.
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { Count } from "../../disruption/budget/cluster.ts";
 import { findCovering } from "../../disruption/budget/coverage-judgement.ts";
