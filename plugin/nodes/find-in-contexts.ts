@@ -38,10 +38,7 @@ export class SearchedContexts {
 		return [...this.#lost.values()];
 	}
 
-	/**
-	 * Runs `work` in a context. Undefined if its API server does not answer now, or did not before. With a single context, throws the error
-	 * instead.
-	 */
+	/** Runs `work` in a context. Undefined if the context is lost, now or from an earlier call. With a single context, throws the error instead. */
 	async search<T>(context: KubeContext, work: () => Promise<T>): Promise<T | undefined> {
 		if (this.#lost.has(context)) return undefined;
 		try {
@@ -203,10 +200,7 @@ function writtenIn({ name }: KubeContext, { type, rest }: Word): string {
 	return `${name}/${type === undefined ? "" : `${type}/`}${rest}`;
 }
 
-/**
- * Returns the error for a name without a context while a context gives no answer. The object must be in exactly one context, which cannot
- * be checked then.
- */
+/** Returns the error for a name without a context, while a context that may also have the object gives no answer. */
 function mayBeElsewhere(
 	word: Word,
 	{ lost }: SearchedContexts,

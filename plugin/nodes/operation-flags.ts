@@ -19,8 +19,8 @@ const kept: Readonly<Record<string, Kind>> = {
 };
 
 /**
- * These flags can lose data or bypass budgets. Only the user who resumes the drain may set them, never an annotation. A grace period of 0
- * kills containers at once, in all clusters, and any user who may patch one node could have written that value.
+ * These flags can lose data or bypass PodDisruptionBudgets. Only the user who resumes the drain may set them, never an annotation. A grace
+ * period of 0 kills containers at once, in all clusters, and any user who may patch one node could have written that value.
  */
 const typedAgain: readonly string[] = ["force", "delete-emptydir-data", "disable-eviction", "grace-period"];
 /** The flags of `typedAgain` that take a value. */

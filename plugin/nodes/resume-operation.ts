@@ -9,7 +9,7 @@ import { type AnnotatedNode, findOperation, isLeft, missingNodes } from "./find-
 import { resumeInput } from "./operation-flags.ts";
 
 export interface ResumedOperation {
-	/** The nodes left to drain. Empty if the operation is done. */
+	/** The nodes left to drain: those that are not drained and still cordoned. */
 	readonly nodes: readonly AnnotatedNode[];
 	/** Contexts that do not answer and may have more of its nodes. */
 	readonly lost: readonly LostContext[];
