@@ -59,7 +59,7 @@ export function evictWork(task: EvictTask, call: RunCall, run: OpenRun): RunWork
 	};
 }
 
-/** An API server accepts their evictions, so the run would report success. */
+/** An API server accepts the eviction of a static pod, so the run would report success. */
 function warnOfStaticPods(pods: readonly PodTarget[], { emit }: Pick<OpenRun, "emit">): void {
 	for (const { context, pod } of pods.filter((target) => isStaticPod(target.pod))) {
 		const message =

@@ -87,7 +87,7 @@ export async function openEvictions(
 	const closing = new AbortController();
 	const runtime = createRunRuntime((problem, giveBack) => leftBehind.add(problem, giveBack));
 	const leftBehind = new LeftBehind(runtime, (problem) => {
-		// This resolves by itself, so it is shown only from -v=2 on.
+		// The Lease or reservation ends by itself, so the problem is shown only from -v=2 on.
 		if (input.globals.verbosity >= 2) deps.streams.stderr.write(`not released yet: ${String(problem)}\n`);
 	});
 	const reachability = new Reachability(emit, () => runtime.now());

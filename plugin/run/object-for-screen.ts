@@ -41,7 +41,7 @@ function pathOf({ kind, namespace = "", name }: ObjectName): string {
 	}
 }
 
-/** As kubectl get -o yaml does. */
+/** kubectl get -o yaml also leaves out managedFields. */
 function withoutManagers(object: unknown): unknown {
 	if (!isRecord(object) || !isRecord(object["metadata"])) return object;
 	const { managedFields: _, ...metadata } = object["metadata"];

@@ -110,7 +110,7 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 		watchBudgetsOf(call, run, { session, budgets, dryRun: work.dryRun });
 		const endProgress = tellProgress(session, run.record, work.nodes.length);
 		const result = await work.work(session).finally(endProgress);
-		// Release unused reservations before reporting what is left.
+		// Wait until unused reservations are released, before reporting what is left.
 		await session.settled();
 		if (session.fleet && work.settings.waitsUntilGone) {
 			const { fleet, holder, runtime } = session;

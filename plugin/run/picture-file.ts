@@ -1,4 +1,4 @@
-// Implements --report FILE: draws the run from the lines of -o json, and writes the file at the summary.
+// Implements --report FILE: draws the run from the lines of -o json, and writes the file when the run ends.
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

@@ -22,7 +22,7 @@ export interface DeadlockDependencies {
 
 /** Long enough for the scheduler to try a new pod. */
 const lookEveryMs = 10_000;
-/** Per budget, because each check reads a pod, the nodes and volumes. */
+/** How many pods to check for each budget. Each check reads a pod, the nodes and volumes. */
 const mostLookedAt = 5;
 
 /** Reports each deadlock once, until `ends` aborts. `nodes`: all nodes that the drain cordons. */

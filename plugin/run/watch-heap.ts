@@ -2,9 +2,9 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** By then, all code is loaded. V8 accepts no cached code after its flags have changed. */
+/** After this time, all code is loaded. V8 accepts no cached code after its flags have changed. */
 const settleMs = 8_000;
-/** In percent of the heap after a collection. */
+/** How much the heap may grow until the next collection, in percent of its size after a collection. */
 const growth = 25;
 
 /** Limits the heap after `settleMs`, unless the returned function is called first. */
