@@ -11,7 +11,7 @@ export interface Right {
 	readonly resource: string;
 	readonly subresource?: string;
 	readonly name?: string;
-	/** If left out, all namespaces, or a resource without a namespace. */
+	/** Left out for all namespaces, and for a resource without a namespace. */
 	readonly namespace?: string;
 }
 

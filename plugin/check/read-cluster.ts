@@ -1,4 +1,5 @@
-// Reads the facts about one cluster from its API server, each independently, so that one missing answer hides no other.
+// Reads the facts about one cluster from its API server. If the server does not report its version, nothing else is asked. Otherwise each
+// fact is read independently, so that one missing answer hides no other.
 import type { V1Pod } from "@kubernetes/client-node";
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget/budget.ts";

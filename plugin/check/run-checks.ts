@@ -22,7 +22,7 @@ import { type ClusterFacts, readCluster } from "./read-cluster.ts";
 import { identified, readFleet, readPeers } from "./read-fleet.ts";
 
 export interface CheckOptions {
-	/** The namespace whose budgets and pods are checked; undefined for all. */
+	/** The namespace whose budgets and pods are checked, and in which the user needs rights to pods; undefined for all. */
 	readonly namespace: string | undefined;
 	/** Monotonic. */
 	readonly now: () => number;
