@@ -1,4 +1,3 @@
-// Implements `kubectl xpdb budgets`.
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";

@@ -23,7 +23,7 @@ export interface ListedObject {
 
 export interface NameList {
 	readonly path: (namespace: string) => string;
-	/** Completes something other than the objects' names. `word` distinguishes the kept lists. */
+	/** Completes something other than the objects' names. `word` separates what is kept for it from the kept names. */
 	readonly others?: { readonly word: string; readonly of: (object: ListedObject) => Completion | undefined };
 }
 

@@ -2,8 +2,8 @@
 // `kubectl-xpdb`. The answer has one value per line with its description, and ends with a directive in cobra's form.
 //
 // The answer is written within 300 ms of the start of the process, with the names that are known by then. Names from a cluster are those
-// that an earlier Tab kept. If none are kept, the cluster is asked in the time that is left. If its answer comes too late, a process in the
-// background requests the names again, for the next Tab.
+// that an earlier Tab kept. If none are kept, the cluster is asked in the time that is left. If its answer comes too late, or the kept
+// names are old, a process in the background requests the names for the next Tab.
 //
 // yargs' completion is not used, because it supports neither descriptions in kubectl's form nor directives.
 import { budgetApi } from "../../disruption/budget/budget.ts";
@@ -47,7 +47,7 @@ interface CompleteOptions {
 	readonly open?: typeof openContexts;
 	/** The clock for the age of kept names. For tests. */
 	readonly wallClock?: () => number;
-	/** Calls `end` after that time, unless the returned function is called before. For tests. */
+	/** Calls `end` after `ms` milliseconds, unless the returned function is called before. For tests. */
 	readonly startTimer?: (end: () => void, ms: number) => () => void;
 }
 

@@ -1,4 +1,4 @@
-// Implements `kubectl xpdb completion`.
+// Implements `kubectl xpdb completion`: prints completion scripts, and installs the program that kubectl runs for the Tab key.
 import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { CommandRunner } from "../flags/command.ts";

@@ -1,4 +1,3 @@
-// Implements `kubectl xpdb explain`.
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { isNotFound } from "../kubernetes/api-error.ts";

@@ -1,4 +1,4 @@
-// Defines the entries of the command table for the commands about the fleet itself.
+// Defines the entries of the command table for `fleet`, `fleet forget` and `install certs`.
 import type { Command } from "../flags/command.ts";
 import { authorityFlags } from "../install/certificate-flags.ts";
 

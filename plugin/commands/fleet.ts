@@ -1,4 +1,4 @@
-// Implements `kubectl xpdb fleet`.
+// Implements `kubectl xpdb fleet [list]`.
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import { accessAgents } from "../fleet/agent-access.ts";
 import { readFleet } from "../check/read-fleet.ts";

@@ -1,4 +1,4 @@
-// Implements `kubectl xpdb leases`.
+// Implements `kubectl xpdb leases`, once or as a watch.
 import type { BudgetScope } from "../../proto/listed-lease.ts";
 import {
 	booleanFlag,

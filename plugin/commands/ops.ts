@@ -1,4 +1,4 @@
-// Implements `kubectl xpdb ops`.
+// Implements `kubectl xpdb ops`: lists unfinished drains.
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";

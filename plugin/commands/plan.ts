@@ -1,4 +1,3 @@
-// Implements `kubectl xpdb plan`.
 import { readDrainOptions } from "../drain/drain-options.ts";
 import { type CommandRunner, textFlag } from "../flags/command.ts";
 import { requireNodes } from "../nodes/node-arguments.ts";

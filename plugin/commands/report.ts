@@ -1,4 +1,4 @@
-// Implements `kubectl xpdb report`.
+// Implements `kubectl xpdb report`: makes a page of a recorded run.
 import { createReadStream } from "node:fs";
 import type { CommandRunner } from "../flags/command.ts";
 import { page } from "../picture/page.ts";

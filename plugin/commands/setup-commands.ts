@@ -1,4 +1,4 @@
-// Defines the entries of the command table for the commands that set up a fleet.
+// Defines the entries of the command table for `install`, `upgrade` and `uninstall`.
 import type { Command } from "../flags/command.ts";
 import { installFlags } from "../install/install-flags.ts";
 

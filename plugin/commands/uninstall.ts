@@ -1,4 +1,3 @@
-// Implements `kubectl xpdb uninstall`.
 import { booleanFlag, type CommandRunner, textFlag, timeoutFlag } from "../flags/command.ts";
 import { type DryRun, parseDryRun } from "../flags/dry-run.ts";
 import { allInOrder } from "../install/all-in-order.ts";

@@ -1,4 +1,3 @@
-// Implements `kubectl xpdb version`.
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
