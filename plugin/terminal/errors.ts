@@ -1,4 +1,4 @@
-// Defines failures that the user sees as a message and an exit code: of the command and what it finds, of the kubeconfig, and of the fleet.
+// Defines the errors of a command, of the kubeconfig and of the fleet. The user sees each as a message and an exit code.
 import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
 import { indentMore } from "../../disruption/printable.ts";
 import { shortenTo } from "../../disruption/quote.ts";

@@ -16,7 +16,7 @@ export const exitCode = {
 	notNow: 5,
 	/** Ctrl-C. */
 	interrupted: 130,
-	/** SIGTERM. */
+	/** SIGTERM, or the terminal was closed. */
 	terminated: 143,
 } as const;
 

@@ -1,5 +1,5 @@
-// Handles interruptions: Ctrl-C, SIGTERM, and an output that was closed. The first one stops a run gracefully, if the command supports
-// that, and otherwise exits. The second one exits.
+// Handles interruptions: Ctrl-C, SIGTERM, a closed terminal, and an output that can no longer be written. The first one stops a run
+// gracefully, if the command supports that, and otherwise exits. The second one exits.
 import type { ExitCode } from "./exit.ts";
 
 export interface Interrupts {
