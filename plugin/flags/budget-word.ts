@@ -1,4 +1,3 @@
-// Reads the budget that a command names.
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import { quote } from "../../disruption/quote.ts";
 import { UsageError } from "../terminal/errors.ts";

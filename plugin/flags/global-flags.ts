@@ -1,5 +1,5 @@
-// Defines and reads the flags of every command: kubectl's global flags, of which some are accepted and ignored, and xpdb's own. kubectl
-// accepts no flags before a plugin's name, so all of them come after it.
+// Defines and reads the flags of every command: xpdb's own, and kubectl's global flags. Some of kubectl's are ignored, and one is refused.
+// kubectl accepts no flags before a plugin's name, so all of them come after it.
 import { defaultAgentNamespace } from "../../disruption/agent-names.ts";
 import type { FlagTable } from "./flag.ts";
 
