@@ -18,13 +18,13 @@ export interface BudgetCurve {
 export interface BudgetPoint {
 	readonly at: number;
 	readonly healthy: number | undefined;
-	/** Undefined if the budget is suspended, or if it is unknown. */
+	/** Undefined if the budget is suspended, or if its need is unknown. */
 	readonly need: number | undefined;
 	readonly expected: number | undefined;
 }
 
 interface OpenPoint extends BudgetPoint {
-	/** Whether the point comes from an eviction of this run, with no count since. */
+	/** Whether the point comes from an eviction of this run, or from taking one back, and not from a count. */
 	readonly isTaken: boolean;
 }
 
@@ -75,7 +75,7 @@ export class BudgetCurves {
 			case "pod.gone":
 				if (fields["accepted"] !== true) this.#giveBack(at, podKey(fields));
 				return;
-			// From here on, counts may include its replacement.
+			// From here on, counts may include the pod's replacement.
 			case "pod.evicted":
 				for (const { taken } of this.#curves.values()) taken.delete(podKey(fields));
 		}

@@ -1,4 +1,5 @@
-// Draws a budget over time: its healthy pods as a solid line, what it needs as a dashed one, and a mark for each eviction.
+// Draws a budget over time: its healthy pods as a solid line, what it needs as a dashed one, and the expected pods as a dotted one. Each
+// eviction has a mark.
 import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";
 import type { BudgetCurve, BudgetPoint } from "./budget-curves.ts";

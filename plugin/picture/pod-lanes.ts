@@ -6,7 +6,7 @@ import { podKey, Recoveries } from "./recoveries.ts";
 
 export interface NodeLane {
 	readonly context: string;
-	/** "" for pods named on the command line. */
+	/** "" for pods that `evict` named or selected. */
 	readonly node: string;
 	readonly cordonedAt: number | undefined;
 	readonly end: { readonly at: number; readonly kind: "drained" | "failed"; readonly text: string } | undefined;

@@ -5,7 +5,7 @@
 import { listOf, numberOf, type RecordedEvent, textOf } from "./recorded-event.ts";
 
 interface Recovery {
-	/** The last count of a round while none of this run's pods was missing. */
+	/** The last count while none of this run's pods was missing. Counts of the agents' watch are left out. */
 	before: number | undefined;
 	/** Pods that this run evicts or has evicted, and that are not replaced yet. */
 	readonly missing: Set<string>;
@@ -68,7 +68,7 @@ export class Recoveries {
 				if (pod.budgets.size === 0) this.#replacedAt.set(key, at);
 			}
 		}
-		// Only a round's count is used, because it precedes the round's grants. The agents' watch may be a second behind.
+		// A round counts before it grants anything. Counts of the agents' watch are not used, because they may be a second behind.
 		if (missing.size === 0 && fields["usedBy"] === undefined) budget.before = healthy;
 	}
 

@@ -35,7 +35,7 @@ export interface PictureSummary {
 	readonly undo: string | undefined;
 }
 
-/** An event that belongs to no single pod or budget: a warning, an unreachable cluster, an interruption. */
+/** An event that neither the lanes nor the curves show, such as a warning, an unreachable cluster or an interruption. */
 export interface Note {
 	readonly at: number;
 	readonly level: "error" | "warning" | "info";
