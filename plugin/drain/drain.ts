@@ -1,5 +1,5 @@
-// Cordons all nodes of a drain, then drains the clusters in parallel, each with up to `maxNodes` nodes at a time. It neither decides about
-// budgets, as the evictions do, nor prints, as the readers of its events do.
+// Cordons all nodes of a drain, then drains the clusters in parallel, each with up to `maxNodes` nodes at a time. The evictions decide
+// about budgets, and the readers of the drain's events print.
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
