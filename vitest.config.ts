@@ -34,8 +34,8 @@ export default defineConfig({
 					name: "unit",
 					include: ["test/**/*.test.{ts,tsx}"],
 					exclude: ["test/**/*.e2e.test.ts"],
-					// Loading every module anew for each file takes as long as the tests. Modules keep no state, and test/architecture.test.ts checks
-					// that none registers hooks for the first file alone.
+					// Loading every module anew for each file takes as long as the tests. Modules keep no state. test/architecture.test.ts checks that
+					// shared modules register no hooks, which would run only for the first file that imports them.
 					isolate: false,
 					// A file that forgets to end a spy would change the files after it.
 					restoreMocks: true,

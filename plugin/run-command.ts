@@ -10,7 +10,7 @@ import { guardStreams } from "./terminal/guarded-streams.ts";
 
 /** The command that completion scripts run for the Tab key. The name is cobra's, as in kubectl. */
 const completeCommand = "__complete";
-/** The same request in the background, with the same words. */
+/** The command that requests names for the next Tab, in the background. It gets the same words. */
 const backgroundCommand = "__complete-in-background";
 
 export async function run(argv: readonly string[], dependencies: CommandDependencies): Promise<ExitCode> {
