@@ -44,7 +44,7 @@ export interface OpenRun {
 	readonly drawsReport: boolean;
 	/** Undefined if JSON goes to the terminal or into a pipe. */
 	readonly screen: RunScreen | undefined;
-	/** Sets the commands that continue or undo the run. They are computed at its end. */
+	/** Sets the commands that continue or undo the run. They are computed when the run ends. */
 	readonly offer: (commands: () => NextCommands) => void;
 }
 

@@ -142,7 +142,7 @@ function hasSeveralPlaces({ nodes, pods }: Shown): boolean {
 
 /** Events that are printed again after the screen has closed. */
 const kept: ReadonlySet<RunEvent["type"]> = new Set([
-	// Not printed, but it names the members.
+	// Prints nothing, but tells the writer of plain lines the members' names.
 	"run.started",
 	"diagnostic",
 	"node.cordoned",

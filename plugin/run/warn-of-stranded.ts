@@ -14,7 +14,7 @@ export interface ForeseenPods {
 	readonly going: number;
 }
 
-/** If this cannot be checked, warns and lets the drain continue. */
+/** If pods, budgets or nodes cannot be read, warns of that instead, and lets the drain continue. */
 export async function warnOfStranded(
 	nodes: readonly NodeTarget[],
 	fleet: Pick<Fleet, "memberOf" | "listBudgets" | "agentNamespaces">,

@@ -1,4 +1,4 @@
-// Warns about agents that can let a budget break. The run continues, because an upgrade of the agents may need its drains.
+// Warns about agents that can let a budget break. The run continues, because upgrading the agents may need drains.
 import type { EventSink } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { isUnsafeAgent } from "../fleet/unsafe-agents.ts";

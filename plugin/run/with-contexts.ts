@@ -1,4 +1,4 @@
-// Opens the contexts, and the fleet if requested, for a command that reports no run events, and closes them afterwards.
+// Opens the contexts, and the fleet if requested, for a command that is not a run (run-report.ts), and closes them afterwards.
 import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import { connectFleet } from "../fleet/connect-fleet.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";
