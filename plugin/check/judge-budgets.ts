@@ -20,7 +20,7 @@ export interface JudgedBudget {
 	readonly isCounted: boolean;
 	/** Pods (NAMESPACE/NAME) whose eviction the budget never allows, because no controller says how many are expected. */
 	readonly ownerless: readonly { readonly cluster: string; readonly pod: string }[];
-	/** Workloads whose pods it expects, although it does not select all of them. These workloads use the budget up. */
+	/** Workloads whose pods the budget expects, although it does not select all of them. Pods that are not selected use up the budget. */
 	readonly mislabelled: readonly (MislabelledWorkload & { readonly cluster: string })[];
 }
 

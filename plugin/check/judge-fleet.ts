@@ -13,7 +13,7 @@ export interface FleetColumn {
 	readonly name: string;
 	/** "" if no context leads there. */
 	readonly context: string;
-	/** Contexts that do not answer. Any of them may lead there. */
+	/** Contexts that do not answer. Any of them may lead to this cluster. */
 	readonly mayBeBehind?: readonly string[];
 	/** What its own agent says, directly or through another member's agents. */
 	readonly description: Reading<AgentDescription>;
