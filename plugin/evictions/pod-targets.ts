@@ -123,7 +123,7 @@ async function resolveWord(text: string, searched: SearchedContexts): Promise<re
 	}
 	const type = findType(named);
 	if (!type) throw unknownType(text, named, { contexts, absent });
-	// A workload of the fleet has the same name in every cluster, and all its pods are meant.
+	// A workload of the fleet has the same name in every cluster. Without a context, TYPE/NAME means its pods in all of them.
 	const workloads = await searchForAll({ ...word, type: named, rest }, searched, named, (place, name) =>
 		place.client.get<Workload>(pathOf(type, place.namespace, name)),
 	);

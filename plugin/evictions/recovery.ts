@@ -42,7 +42,7 @@ interface Stopped {
 
 const lookEveryMs = 1_000;
 
-/** Finds the budgets that cover these pods, and counts their healthy pods over all members. */
+/** Finds the budgets that cover these pods, and counts each budget's healthy pods over all members. */
 export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): Promise<readonly Measured[]> {
 	const covered = pods.filter(({ context }) => fleet.memberOf(context.name));
 	const namespaces = [...new Set(covered.map(({ pod }) => pod.metadata?.namespace ?? ""))];
