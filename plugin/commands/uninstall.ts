@@ -147,7 +147,7 @@ function stayingMembers(clusters: readonly InstalledCluster[]): readonly string[
 	return [...new Map(members.flatMap(({ id, name }) => (ids.has(id) ? [] : [[id, name]]))).values()];
 }
 
-/** Warns that the remaining members wait for the removed ones until a user forgets them there. */
+/** Warns that the remaining members evict nothing until a user forgets the removed members there. */
 function memberWarnings(clusters: readonly InstalledCluster[]): readonly string[] {
 	const staying = stayingMembers(clusters);
 	if (staying.length === 0) return [];

@@ -57,7 +57,7 @@ export async function resumeOperation(
 		since,
 		total,
 		requireFleet(hash) {
-			// If it began without agents, budgets that apply now only make it safer.
+			// If the operation began without agents, budgets that apply now only make it safer.
 			if (fleet === "" || fleet === hash) return;
 			throw new UsageError(
 				`operation "${id}" was begun under the budgets of another fleet, nothing was touched`,

@@ -123,7 +123,7 @@ export class BudgetCurves {
 	#take(budget: string, at: number, key: string): void {
 		const curve = this.#curve(budget);
 		curve.evictions.push(at);
-		// A further try for the same pod.
+		// This is another try for the same pod.
 		if (curve.taken.has(key)) return;
 		const isForetold = curve.foretold > 0;
 		curve.taken.set(key, !isForetold);
