@@ -48,7 +48,7 @@ export default defineConfig({
 				},
 			},
 			onRealClusters("e2e", "test/controlplane/global-setup.ts"),
-			// Like "e2e", but one member of each fleet, or two of three, run the oldest Kubernetes.
+			// Like "e2e", but in each fleet, one of the three members ("mixed") or two of them ("oldest") run the oldest Kubernetes.
 			onRealClusters("mixed", "test/controlplane/mixed-setup.ts"),
 			onRealClusters("oldest", "test/controlplane/oldest-setup.ts"),
 		],

@@ -33,7 +33,7 @@ export interface ContextNames {
 }
 
 export interface NameSource {
-	/** Returns the names of each context that has answered, in the order of the flags. */
+	/** Returns the names of each context that has kept names or has answered, in the order of the flags. */
 	list(flags: GlobalFlags, list: NameList): Promise<readonly ContextNames[]>;
 }
 

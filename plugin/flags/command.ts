@@ -31,7 +31,7 @@ export type CommandRunner = (input: CommandInput, deps: CommandDependencies) => 
 
 export interface Command {
 	readonly name: string;
-	/** The words after the name in the usage line. */
+	/** The words after the name in the usage line. "" if the command takes none. Completion finds out from it what to offer. */
 	readonly words: string;
 	readonly describe: string;
 	readonly examples: readonly (readonly [comment: string, line: string])[];

@@ -12,7 +12,7 @@ export interface Flag {
 	/** The value if the flag is given without one (pflag's NoOptDefVal). Booleans have "true". */
 	readonly bare?: string;
 	readonly default?: string | number | boolean;
-	/** Shown in the help instead of the kind. */
+	/** Shown in the help instead of the kind. Completion offers the parts of a text such as "none|server". */
 	readonly value?: string;
 }
 
