@@ -185,7 +185,7 @@ export async function reportRun(
 	}
 }
 
-/** For the summary. Undefined for an invalid value, which is reported before the run begins. */
+/** For the summary. Undefined if the run is no dry run, and for an invalid value, which is reported before the run begins. */
 function readDryRun(input: CommandInput): "client" | "server" | undefined {
 	const text = textFlag(input, "dry-run");
 	if (text === "") return undefined;

@@ -1,5 +1,5 @@
-// Detects that a drain waits for itself: a Pending pod fits only nodes that this drain cordoned, and uses up a budget that other pods wait
-// for. Only an uncordon helps then.
+// Detects that a drain waits for itself: a Pending pod fits only cordoned nodes of this drain, and uses up a budget that other pods wait
+// for. This lasts until a node that fits the pod is uncordoned or added.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import type { EventSink, UsedBy, WaitSum } from "../events/events.ts";
 import { unlessOver } from "../kubernetes/unless-over.ts";
