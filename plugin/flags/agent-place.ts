@@ -1,4 +1,4 @@
-// Defines where a command expects a cluster's agents, and as which account it calls them, according to the user's flags.
+// Defines in which namespace a command expects a cluster's agents, and which account it uses to call them, according to the user's flags.
 
 export interface AgentPlace {
 	/** The anchor of trust: a user who may write in this namespace is trusted as the agent. */

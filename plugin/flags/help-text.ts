@@ -7,7 +7,7 @@ import { globalFlags } from "./global-flags.ts";
 
 export const programName = "kubectl xpdb";
 
-/** Grouped by the user's task. */
+/** A command that is in no group is listed under "Others". */
 const groups: readonly (readonly [title: string, commands: readonly string[]])[] = [
 	["Nodes", ["evict", "drain", "plan", "explain", "cordon", "uncordon", "ops", "report"]],
 	["Budgets", ["budgets", "leases", "suspend", "unsuspend"]],
@@ -21,7 +21,7 @@ const withoutClusters = ["report", "completion"];
 
 /** Fits a screen of 80 columns and 24 rows, with the prompt below it. Examples are in each command's own help. */
 export function overviewText(all: readonly Command[]): string {
-	// A subcommand is described in its parent's help.
+	// Subcommands are left out, so that the overview fits the screen.
 	const commands = all.filter(({ name }) => !name.includes(" "));
 	const width = Math.max(...commands.map(({ name }) => name.length));
 	const grouped = new Set(groups.flatMap(([, names]) => names));
