@@ -33,7 +33,7 @@ export interface Preconditions {
 export interface EvictionRequest {
 	readonly preconditions: Preconditions;
 	readonly reservationId?: string;
-	/** As in CallOptions. */
+	/** Called right before the request is written. If it returns false, nothing is sent. */
 	readonly guard?: (() => boolean) | undefined;
 }
 
