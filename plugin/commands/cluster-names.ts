@@ -87,7 +87,7 @@ export function namesAtTheKey(options: SourceOptions): KeySource {
 	};
 }
 
-/** Requests names and keeps them for the next Tab. The lists that it returns are empty. */
+/** Requests names and keeps them for the next Tab. Its list() returns none. */
 export function namesInBackground(options: SourceOptions): NameSource {
 	return {
 		async list(flags, list) {

@@ -18,7 +18,7 @@ export function readResourceArgument(word: string, hint?: string): ResourceArgum
 	return { type: first, name: requirePathSegment("resource name", second) };
 }
 
-/** Refuses an empty word. It usually comes from an unset variable, and must mean neither everything nor nothing. Throws UsageError. */
+/** Refuses an empty word, which usually comes from an unset variable. It must not select everything or be ignored. Throws UsageError. */
 export function refuseEmptyNames(words: readonly string[]): void {
 	if (words.includes("")) requirePathSegment("resource name", "");
 }
