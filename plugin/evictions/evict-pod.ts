@@ -39,7 +39,7 @@ const mostBudgetsOfAPod = 64;
 /** A dry run evicts no pod, so waiting changes little. These tries are for an agent that restarts, or has not seen a pod yet. */
 const dryRunTries = 3;
 
-/** Resolves when the pod's eviction was accepted or has failed, when the pod is gone, or at a stop or the pod's timeout. */
+/** Resolves when the pod's eviction was accepted or has failed, when the pod is gone, or at a stop, the timeout or the loss of the node. */
 export async function evictPod(
 	job: EvictionJob,
 	deps: EvictionRun,
@@ -78,7 +78,7 @@ export async function evictPod(
 
 interface Try {
 	readonly isFirst: boolean;
-	/** Aborts on a stop or a timeout. */
+	/** Aborts on a stop, a timeout or the loss of the node. */
 	readonly ends: AbortSignal;
 }
 
