@@ -1,4 +1,4 @@
-// Checks the words of commands that take nodes. Such a command needs names or a selector, unless it names a run, which knows its nodes.
+// Checks the words of commands that take nodes. Such a command needs names or a selector, unless it names an operation (--resume, --op).
 import { type CommandInput, textFlag } from "../flags/command.ts";
 import { UsageError } from "../terminal/errors.ts";
 
@@ -12,13 +12,13 @@ export function requireNodes(input: CommandInput, verb: string): void {
 	}
 }
 
-/** Refuses a flag with an empty value, for example from an unset variable. An empty value names no run, and must not start a new one. */
+/** Refuses a flag with an empty value, for example from an unset variable. It must not count as a flag that was left out. */
 export function refuseEmptyId(input: CommandInput, flag: "resume" | "op"): void {
 	if (textFlag(input, flag) !== "" || !input.given.has(flag)) return;
 	throw new UsageError(`--${flag} needs the ID of a drain`, "See 'kubectl xpdb ops' for those that are unfinished");
 }
 
-/** Refuses nodes on the command line, because the run determines them. */
+/** Refuses nodes on the command line, because the operation determines them. */
 export function refuseNodes(input: CommandInput, flag: string): void {
 	if (input.words.length === 0 && textFlag(input, "selector") === "") return;
 	throw new UsageError(
