@@ -1,5 +1,5 @@
-// Remembers controllers in a Lease, longer than the reservations of their pods. Otherwise a workload whose only pod was evicted would
-// expect no pod until its controller makes the next one.
+// Remembers controllers in a Lease, longer than the reservations of their pods. Otherwise a budget would expect no pod of a controller whose
+// only pod was evicted, until the controller makes the next one.
 //
 // Controllers of Kubernetes' own kinds are also found by their pod templates (agent/leases/matching-workloads.ts). For other kinds, an
 // agent knows only the pods that it sees, so it remembers their controllers from the first count that sees one of these pods.

@@ -17,7 +17,7 @@ export const runDrain: CommandRunner = (input, deps) => {
 			refuseEmptyId(input, "resume");
 			if (resumes === "") requireNodes(input, "drain");
 			else refuseNodes(input, "--resume");
-			// A resumed run has its options in the annotations of its nodes.
+			// With --resume, flags that are not typed again come from the annotations of the nodes, which are read later.
 			return resumes === "" ? readDrainOptions(input, deps) : undefined;
 		},
 		async findWork(options, run) {

@@ -24,7 +24,7 @@ async function leasesOf(client: ApiClient, budgetNamespace: string): Promise<rea
 	return items;
 }
 
-/** Deletes the Leases. The end of the fault does nothing. */
+/** Agents create the deleted Leases again, so the end of the fault does nothing. */
 export async function deleteLeases(client: ApiClient, budgetNamespace: string): Promise<EndFault> {
 	for (const { metadata } of await leasesOf(client, budgetNamespace)) {
 		await client.send("DELETE", `${leasesPath}/${metadata.name}`);

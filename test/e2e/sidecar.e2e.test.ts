@@ -51,7 +51,7 @@ describeOnFleet("agents as sidecars of what they count", () => {
 		const going = before.filter(({ node }) => nodes.includes(node));
 		const flags = ["--ignore-daemonsets", "--delete-emptydir-data", "--pod-selector=app=db", "-y"];
 		using drain = startPlugin(["drain", ...nodes, "--context", `${context}-operator`, ...flags]);
-		// Kills the agent in the first evicted pod, so that its Leases and waiting callers are lost midway.
+		// Kills the agent in the first evicted pod, so that the drain loses the optimistic holds and the places in line that it has there.
 		await drain.printed(`evicting pod ${namespace}/`);
 		const [, victim] = new RegExp(`evicting pod ${namespace}/(\\S+)`).exec(drain.output()) ?? [];
 		await sidecars.pods

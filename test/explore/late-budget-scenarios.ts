@@ -13,7 +13,7 @@ const slowLoginMs = 1_500;
 const lateAnswerMs = 800;
 const quickLoginMs = 400;
 
-/** Whether the agent has counted, and the caller has not received the count yet. */
+/** Whether drain-1 has not received a count that an agent has made, and no pod has been evicted yet. */
 function waitsForCount(world: World): boolean {
 	return world.network.answered("drain-1").some((what) => what.startsWith("acquire")) && nobodyIsEvicted(world);
 }

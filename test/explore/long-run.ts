@@ -9,7 +9,10 @@ import type { World } from "./world.ts";
 
 /** The number of schedules of all runs together. */
 const longTotal = 1_000_000;
-/** A staged scenario has few states. In a free one, a hole can show in only one of thousands of schedules. */
+/**
+ * The least number of schedules for each scenario. A staged one (with `holdsBack`) has few states. In any other, a fault may show in one of
+ * thousands of schedules.
+ */
 const stagedFloor = 500;
 const freeFloor = 5_000;
 const saveEveryMs = 15_000;

@@ -112,7 +112,7 @@ export class RoundExcuses {
 		return Math.max(round.viewsAt.get(cluster.id) ?? 0, since ?? 0);
 	}
 
-	/** Returns the pods that new labels took out of the budget, if a view of their cluster could still show this round the old labels. */
+	/** Returns the pods that the budget no longer selects, but that this round may have counted, because a view had their old labels. */
 	relabelledSince(budget: string, selector: Labels, round: RoundRecord): readonly string[] {
 		return this.#clusters.flatMap((cluster) =>
 			cluster.workloads.flatMap((workload) => {

@@ -187,8 +187,8 @@ export const streamScenarios: readonly Scenario<World>[] = [
 ];
 
 /**
- * Returns a scenario: one agent has seen a pod end. etcd comes back with that pod alive, the pod is reserved, and that agent looks for
- * evidence.
+ * Returns a scenario: the agents have seen a pod terminate. etcd comes back with that pod alive, and the pod is reserved. Agent 1 then
+ * looks for evidence, and what it saw before the restore must not count.
  */
 function evidentInLostHistory(name: string, about: string, { isHot }: { readonly isHot: boolean }): Scenario<World> {
 	return {

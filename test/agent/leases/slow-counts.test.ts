@@ -21,7 +21,7 @@ import { serverName } from "../../support/served-agent.ts";
 import { type SimulatedAgents, settle, simulateCluster } from "../../support/simulated-agent.ts";
 
 const stepMs = 50;
-/** With only one grant, no Lease would be handed over to a run while another run waits for it. */
+/** More than one, so that each drain queues again while the other has the Leases. */
 const grantsEach = 3;
 /** How long reading ConfigMap xpdb-fleet takes. */
 const readMs = 1_400;

@@ -56,7 +56,7 @@ describe.concurrent("the screen of budgets, on a real terminal", { timeout: 120_
 	/** Runs `line` in a shell that prints the exit code. WATCH stands for the command. */
 	const shell = ({ words }: SilentFleet, line: string, options: PseudoTerminalOptions = {}) => {
 		const command = words.map((word) => `'${word}'`).join(" ");
-		// The shell and the readers of the output also get the terminal's Ctrl-C, and must survive it.
+		// The shell also gets the terminal's Ctrl-C, and must survive it to print the code. A reader in `line` needs a trap of its own.
 		const script = `trap : INT; ${line.replace("WATCH", command)}; echo "code \${PIPESTATUS[0]}"`;
 		return startInTerminal("bash", ["-c", script], options);
 	};
