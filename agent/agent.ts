@@ -20,7 +20,7 @@ import { PeerClients } from "./peers/peer-clients.ts";
 import { Peers } from "./peers/peers.ts";
 import { findPeerAddress } from "./peers/pod-address.ts";
 import { Replicas } from "./peers/replicas.ts";
-import type { Address, AgentConfig } from "./process/config.ts";
+import type { AgentConfig, ListenAddress } from "./process/config.ts";
 import { startHealthServer } from "./process/health.ts";
 import { heapGuard, readHeapUse } from "./process/heap-guard.ts";
 import type { Logger } from "./process/log.ts";
@@ -307,7 +307,7 @@ export class Agent {
 		const watcher = createCallWatcher({ metrics: this.#metrics, log });
 		const audit = createAuditLog(log);
 		const servers: AgentServer[] = [];
-		const listen = async (address: Address, gate: Gate): Promise<void> => {
+		const listen = async (address: ListenAddress, gate: Gate): Promise<void> => {
 			const server = await startAgentServer({
 				address,
 				credentials: certificates.serverCredentials({ peers: gate.port === "peer" }),

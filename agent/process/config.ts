@@ -16,13 +16,19 @@ export interface Address {
 	readonly port: number;
 }
 
+/** One port on one or more addresses of this machine. */
+export interface ListenAddress {
+	readonly hosts: readonly string[];
+	readonly port: number;
+}
+
 export interface AgentConfig {
 	/** For callers with a token. */
-	readonly listen: Address;
+	readonly listen: ListenAddress;
 	/** For other agents of the fleet, by mutual TLS. */
-	readonly peerListen: Address;
+	readonly peerListen: ListenAddress;
 	/** /healthz, /readyz and /metrics, without TLS. */
-	readonly httpListen: Address;
+	readonly httpListen: ListenAddress;
 	readonly certificateFile: string;
 	readonly privateKeyFile: string;
 	readonly caFile: string;
@@ -51,8 +57,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const flags = {
 	"listen-address": "HOST:PORT for callers with a token; without HOST, all addresses",
-	"peer-listen-address": "HOST:PORT for the other agents of the fleet; without HOST, the Pod's address",
-	"http-listen-address": "HOST:PORT for /healthz, /readyz and /metrics; without HOST, the Pod's address",
+	"peer-listen-address": "HOST:PORT for the other agents of the fleet; without HOST, the Pod's addresses",
+	"http-listen-address": "HOST:PORT for /healthz, /readyz and /metrics; without HOST, the Pod's addresses",
 	"tls-cert-file": "Certificate of this agent, PEM; read again when it changes",
 	"tls-private-key-file": "Private key of that certificate, PEM",
 	"client-ca-file": "The fleet's CA, PEM (two CAs while it is being changed), which signs the agents' certificates",
@@ -64,6 +70,8 @@ const flags = {
 	"pod-name": "Name of the Pod that this agent runs in (also POD_NAME)",
 	"pod-namespace": "Namespace of that Pod (also POD_NAMESPACE)",
 	"pod-ip": "Address of that Pod (also POD_IP)",
+	"pod-ips":
+		"All addresses of that Pod, separated by commas: a dual-stack Pod has two (also POD_IPS); if not given, --pod-ip",
 	"log-level": `One of ${logLevels.join(", ")}`,
 	"cluster-name": "Name of this cluster in messages; if not given, its name in the fleet",
 } as const;
@@ -142,7 +150,7 @@ function readConfig(value: (flag: Flag) => string, env: Environment): AgentConfi
 		ip: ipAddress(needed("pod-ip")),
 	};
 	return {
-		...readAddresses(needed, pod.ip),
+		...readAddresses(needed, [...new Set([pod.ip, ...ipAddresses(value("pod-ips"))])]),
 		certificateFile: needed("tls-cert-file"),
 		privateKeyFile: needed("tls-private-key-file"),
 		caFile: needed("client-ca-file"),
@@ -158,17 +166,18 @@ function readConfig(value: (flag: Flag) => string, env: Environment): AgentConfi
 
 /**
  * A port-forward connects to the Pod's loopback address, and RBAC cannot limit it to one port. So by default only the port for callers
- * listens there. Kubelets and other agents connect to the Pod's address.
+ * listens there. Kubelets and other agents connect to the Pod's addresses. A dual-stack Service sends connections to both of them.
  */
 function readAddresses(
 	needed: (flag: Flag) => string,
-	podIp: string,
+	podIps: readonly string[],
 ): Pick<AgentConfig, "listen" | "peerListen" | "httpListen"> {
-	const read = (flag: Flag, defaultHost: string): Address => parseAddress(flag, needed(flag), defaultHost);
-	// "::" accepts both IP versions.
-	const listen = read("listen-address", isIP(podIp) === 6 ? "::" : "0.0.0.0");
-	const peerListen = read("peer-listen-address", podIp);
-	const httpListen = read("http-listen-address", podIp);
+	const read = (flag: Flag, defaultHosts: readonly string[]): ListenAddress =>
+		parseAddress(flag, needed(flag), defaultHosts);
+	// "::" accepts IPv4 too. But it cannot be used on a machine without IPv6.
+	const listen = read("listen-address", [podIps.some((ip) => isIP(ip) === 6) ? "::" : "0.0.0.0"]);
+	const peerListen = read("peer-listen-address", podIps);
+	const httpListen = read("http-listen-address", podIps);
 	// Port 0 means any free port.
 	const ports = [listen, peerListen, httpListen].map(({ port }) => port).filter((port) => port !== 0);
 	if (new Set(ports).size < ports.length) {
@@ -180,19 +189,34 @@ function readAddresses(
 }
 
 /** Accepts HOST:PORT, with an IPv6 host in brackets, or :PORT. */
-function parseAddress(flag: Flag, text: string, defaultHost: string): Address {
+function parseAddress(flag: Flag, text: string, defaultHosts: readonly string[]): ListenAddress {
 	const match = /^(?:\[([^\]]+)\]|([^:]+))?:([0-9]{1,5})$/.exec(text);
-	const host = match?.[1] ?? match?.[2] ?? defaultHost;
+	const host = match?.[1] ?? match?.[2];
 	const port = Number(match?.[3]);
-	if (!match || port > 65_535 || (match[1] !== undefined && isIP(host) !== 6)) {
-		throw new ConfigError(`--${flag} must be HOST:PORT, is ${quote(text)}`);
+	if (!match || port > 65_535 || (match[1] !== undefined && isIP(match[1]) !== 6)) {
+		throw new ConfigError(`--${flag} must be HOST:PORT, is ${quote(text)}${bracketsHint(text)}`);
 	}
-	return { host, port };
+	return { hosts: host === undefined ? defaultHosts : [host], port };
+}
+
+/** Without brackets, the last group of an IPv6 address looks like a port. */
+function bracketsHint(text: string): string {
+	const [, host = "", port = ""] = /^(.+):([0-9]{1,5})$/.exec(text) ?? [];
+	return isIP(host) === 6 ? `: write an IPv6 address in brackets, as in [${host}]:${port}` : "";
 }
 
 function ipAddress(text: string): string {
 	if (isIP(text) === 0) throw new ConfigError(`--pod-ip must be an IP address, is ${quote(text)}`);
 	return text;
+}
+
+function ipAddresses(text: string): readonly string[] {
+	const found = text
+		.split(",")
+		.map((each) => each.trim())
+		.filter((each) => each !== "");
+	if (found.every((each) => isIP(each) !== 0)) return found;
+	throw new ConfigError(`--pod-ips must be IP addresses separated by commas, is ${quote(text)}`);
 }
 
 function objectName(flag: Flag, text: string): string {

@@ -3,16 +3,17 @@
 // Guarantee: a connection costs one request of at most 8 KB and one answer. Later data is never read, so requests cannot be pipelined.
 // Connections are limited (connections.ts), and simultaneous scrapes share one collection. Node's HTTP server is not used: it parses every
 // request of a packet before any can be refused, and 2,000 requests in 72 KB ended the agent.
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import type { Clock } from "./clock.ts";
-import { type Address, formatAddress } from "./config.ts";
+import type { ListenAddress } from "./config.ts";
 import { Connections } from "./connections.ts";
 import { longestHead, type ReadHttpRequest, readHttpRequest } from "./http-request.ts";
 import { KeptAnswers } from "./kept-answers.ts";
+import { listenOn } from "./listen.ts";
 import type { Readiness } from "./readiness.ts";
 
 interface HealthOptions {
-	readonly address: Address;
+	readonly address: ListenAddress;
 	readonly readiness: Pick<Readiness, "reasons">;
 	readonly metrics: { readonly contentType: string; metrics(): Promise<string> };
 	readonly clock: Pick<Clock, "now" | "after">;
@@ -47,7 +48,7 @@ export async function startHealthServer(options: HealthOptions): Promise<HealthS
 	const connections = new Connections({ after: (ms, action) => clock.after(ms, action) });
 	const open = new Set<Socket>();
 	const answerTo = createAnswers(options);
-	const server = createServer({ noDelay: true }, (socket) => {
+	const serve = (socket: Socket): void => {
 		socket.on("error", () => undefined);
 		if (!connections.accept(socket)) {
 			socket.destroy();
@@ -58,21 +59,15 @@ export async function startHealthServer(options: HealthOptions): Promise<HealthS
 		readOne(socket, (request) => {
 			void answerTo(request).then((answer) => respond(socket, request, answer));
 		});
-	});
-	await new Promise<void>((resolve, reject) => {
-		server.once("error", (error) => {
-			reject(new Error(`cannot listen on ${formatAddress(address)}: ${error.message}`, { cause: error }));
-		});
-		server.listen(address.port, address.host, resolve);
-	});
-	const bound = server.address();
+	};
+	const listener = await listenOn(address, () => createServer({ noDelay: true }, serve));
 	return {
-		port: isAddressInfo(bound) ? bound.port : address.port,
-		close: () =>
-			new Promise((resolve) => {
-				server.close(() => resolve());
-				for (const socket of open) socket.destroy();
-			}),
+		port: listener.port,
+		close: async () => {
+			const closed = listener.close();
+			for (const socket of open) socket.destroy();
+			await closed;
+		},
 	};
 }
 
@@ -132,8 +127,4 @@ function respond(socket: Socket, request: FirstRequest, { status, body, type }: 
 	const hasBody = request.kind !== "request" || request.method !== "HEAD";
 	// The client may have sent more data, which is dropped.
 	socket.end(hasBody ? body : "", () => socket.destroy());
-}
-
-function isAddressInfo(address: string | AddressInfo | null): address is AddressInfo {
-	return typeof address === "object" && address !== null;
 }

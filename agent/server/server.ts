@@ -1,11 +1,12 @@
 // Serves one gRPC port of the agent. The number of connections is limited (Connections), and a message is read only after its caller was
 // admitted (HeaderAdmission).
-import { createServer, type Server as TcpServer } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { type Metadata, Server, type ServerCredentials } from "@grpc/grpc-js";
 import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
 import type { Clock } from "../process/clock.ts";
-import { type Address, formatAddress } from "../process/config.ts";
+import type { ListenAddress } from "../process/config.ts";
 import { Connections } from "../process/connections.ts";
+import { listenOn } from "../process/listen.ts";
 import { type AgentServiceOptions, createAgentService } from "./agent-service.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { CallPipeline } from "./call-pipeline.ts";
@@ -18,7 +19,7 @@ import type { OpenCalls } from "./open-calls.ts";
 import { ReadingSlots } from "./reading-slots.ts";
 
 interface AgentServerOptions extends Pick<AgentServiceOptions, "held" | "greetings" | "stopping"> {
-	readonly address: Address;
+	readonly address: ListenAddress;
 	readonly credentials: ServerCredentials;
 	readonly gate: Gate;
 	readonly watcher: CallWatcher;
@@ -71,14 +72,14 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 		createAgentService({ pipeline, watcher, openCalls, held, greetings, clock, stopping }),
 	);
 	const injector = server.createConnectionInjector(credentials);
-	const listener = createServer({ noDelay: true }, (socket) => {
+	const serve = (socket: Socket): void => {
 		socket.on("error", () => undefined);
 		if (connections.accept(socket)) injector.injectConnection(socket);
 		else socket.destroy();
-	});
-	const port = await listen(listener, address);
+	};
+	const listener = await listenOn(address, () => createServer({ noDelay: true }, serve));
 	return {
-		port,
+		port: listener.port,
 		renewConnections(graceMs) {
 			injector.drain(neverMs);
 			connections.endAfter(graceMs);
@@ -86,7 +87,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 		async close(graceMs) {
 			const { promise, resolve } = Promise.withResolvers<void>();
 			const timer = setTimeout(resolve, graceMs);
-			listener.close();
+			void listener.close();
 			server.tryShutdown(() => resolve());
 			await promise;
 			clearTimeout(timer);
@@ -94,15 +95,4 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 			connections.endAfter(0);
 		},
 	};
-}
-
-async function listen(listener: TcpServer, address: Address): Promise<number> {
-	await new Promise<void>((resolve, reject) => {
-		listener.once("error", (error) => {
-			reject(new Error(`cannot listen on ${formatAddress(address)}: ${error.message}`, { cause: error }));
-		});
-		listener.listen(address.port, address.host, resolve);
-	});
-	const bound = listener.address();
-	return typeof bound === "object" && bound !== null ? bound.port : address.port;
 }

@@ -115,6 +115,7 @@ function environmentOf(container: AgentContainer, pod: AgentPodObject, place: Ag
 		"spec.nodeName": pod.spec.nodeName ?? "",
 		"spec.serviceAccountName": pod.spec.serviceAccountName ?? "default",
 		"status.podIP": place.ip,
+		"status.podIPs": place.ip,
 		"status.hostIP": place.hostIp,
 	};
 	const env: Record<string, string> = {};

@@ -54,7 +54,7 @@ test("the agent takes what the sidecar's arguments say", async () => {
 		pod: { namespace: "shop" },
 		agentNamespace: "xpdb-system",
 		leaseNamespace: "xpdb-system",
-		httpListen: { host: "10.0.0.2", port: 8090 },
+		httpListen: { hosts: ["10.0.0.2"], port: 8090 },
 	});
 });
 

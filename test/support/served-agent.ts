@@ -117,7 +117,7 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 	const servers = await Promise.all(
 		gates.map((gate) =>
 			startAgentServer({
-				address: { host: "127.0.0.1", port: 0 },
+				address: { hosts: ["127.0.0.1"], port: 0 },
 				credentials: ServerCredentials.createSsl(
 					Buffer.from(fleet.certificate),
 					[{ cert_chain: Buffer.from(pair.certificate), private_key: Buffer.from(pair.key) }],

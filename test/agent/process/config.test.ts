@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type AgentConfig, ConfigError, formatAddress, parseConfig } from "../../../agent/process/config.ts";
+import { type AgentConfig, ConfigError, parseConfig } from "../../../agent/process/config.ts";
 
 const cluster = {
 	KUBERNETES_SERVICE_HOST: "10.0.0.1",
@@ -18,9 +18,9 @@ async function parse(args: string[], env: Record<string, string> = cluster): Pro
 describe("parseConfig()", () => {
 	test("has a default for all that a Pod does not have to say", async () => {
 		expect(await parse(files)).toEqual({
-			listen: { host: "0.0.0.0", port: 8443 },
-			peerListen: { host: "10.1.0.7", port: 8444 },
-			httpListen: { host: "10.1.0.7", port: 8080 },
+			listen: { hosts: ["0.0.0.0"], port: 8443 },
+			peerListen: { hosts: ["10.1.0.7"], port: 8444 },
+			httpListen: { hosts: ["10.1.0.7"], port: 8080 },
 			certificateFile: "tls.crt",
 			privateKeyFile: "tls.key",
 			caFile: "ca.crt",
@@ -49,14 +49,13 @@ describe("parseConfig()", () => {
 		};
 		const config = await parse(["--log-level=warn"], env);
 		expect(config).toMatchObject({
-			listen: { host: "::1", port: 1 },
+			listen: { hosts: ["::1"], port: 1 },
 			certificateFile: "a",
 			kubeconfig: "k",
 			pod: { name: "agent-b", namespace: "elsewhere", ip: "::1" },
 			logLevel: "warn",
 			clusterName: "eu-1",
 		});
-		expect(formatAddress(config.listen)).toBe("[::1]:1");
 	});
 
 	test("takes the last of a flag that is given twice", async () => {
@@ -66,12 +65,38 @@ describe("parseConfig()", () => {
 	test("listens on loopback, where port-forwards come, with the port for callers alone", async () => {
 		const ipv6 = { ...cluster, POD_IP: "fd00::7" };
 		expect(await parse([...files, "--http-listen-address=:8090"], ipv6)).toMatchObject({
-			listen: { host: "::", port: 8443 },
-			peerListen: { host: "fd00::7", port: 8444 },
-			httpListen: { host: "fd00::7", port: 8090 },
+			listen: { hosts: ["::"], port: 8443 },
+			peerListen: { hosts: ["fd00::7"], port: 8444 },
+			httpListen: { hosts: ["fd00::7"], port: 8090 },
 		});
 		const everywhere = await parse([...files, "--peer-listen-address=0.0.0.0:8444"]);
-		expect(everywhere.peerListen.host).toBe("0.0.0.0");
+		expect(everywhere.peerListen.hosts).toEqual(["0.0.0.0"]);
+	});
+
+	const dualStack = [
+		{ name: "IPv4 first", ip: "10.1.0.7", ips: "10.1.0.7,fd00::7", hosts: ["10.1.0.7", "fd00::7"] },
+		{ name: "IPv6 first", ip: "fd00::7", ips: "fd00::7,10.1.0.7", hosts: ["fd00::7", "10.1.0.7"] },
+		{ name: "spaces, and only the other address", ip: "10.1.0.7", ips: " fd00::7 ,", hosts: ["10.1.0.7", "fd00::7"] },
+	];
+	for (const { name, ip, ips, hosts } of dualStack) {
+		test(`listens on both addresses of a dual-stack Pod: ${name}`, async () => {
+			expect(await parse(files, { ...cluster, POD_IP: ip, POD_IPS: ips })).toMatchObject({
+				listen: { hosts: ["::"], port: 8443 },
+				peerListen: { hosts, port: 8444 },
+				httpListen: { hosts, port: 8080 },
+				pod: { ip },
+			});
+		});
+	}
+
+	test("listens only on a host that is given, even if the Pod has two addresses", async () => {
+		const env = { ...cluster, POD_IPS: "10.1.0.7,fd00::7" };
+		const args = ["--listen-address=127.0.0.1:1", "--peer-listen-address=[fd00::7]:2", "--http-listen-address=a:3"];
+		expect(await parse([...files, ...args], env)).toMatchObject({
+			listen: { hosts: ["127.0.0.1"], port: 1 },
+			peerListen: { hosts: ["fd00::7"], port: 2 },
+			httpListen: { hosts: ["a"], port: 3 },
+		});
 	});
 
 	test("takes port 0 more than once", async () => {
@@ -93,6 +118,16 @@ describe("parseConfig()", () => {
 		{ name: "an address without port", args: [...files, "--listen-address=0.0.0.0"], why: "must be HOST:PORT" },
 		{ name: "a port that is none", args: [...files, "--listen-address=0.0.0.0:70000"], why: "must be HOST:PORT" },
 		{ name: "brackets around no IPv6", args: [...files, "--listen-address=[a]:1"], why: "must be HOST:PORT" },
+		{
+			name: "IPv6 without brackets",
+			args: [...files, "--listen-address=fd00::7:8443"],
+			why: '--listen-address must be HOST:PORT, is "fd00::7:8443": write an IPv6 address in brackets, as in [fd00::7]:8443',
+		},
+		{
+			name: "one of a Pod's addresses",
+			args: [...files, "--pod-ips=10.0.0.1,localhost"],
+			why: 'is "10.0.0.1,localhost"',
+		},
 		{ name: "one port twice", args: [...files, "--listen-address=127.0.0.1:8444"], why: "must have different ports" },
 		{ name: "an unknown flag", args: [...files, "--lease-duration=1s"], why: "lease-duration" },
 		{ name: "an argument", args: [...files, "serve"], why: "arguments other than flags" },

@@ -18,7 +18,7 @@ async function serve(readiness = new Readiness()): Promise<(path: string, method
 		pods: () => 10,
 		members: () => ({ listed: 2, forgotten: 1, missing: 0 }),
 	});
-	const address = { host: "127.0.0.1", port: 0 };
+	const address = { hosts: ["127.0.0.1"], port: 0 };
 	const server = await startHealthServer({ address, readiness, metrics: metrics.registry, clock: systemClock });
 	cleanups.push(() => server.close());
 	return (path, method = "GET") => fetch(`http://127.0.0.1:${server.port}${path}`, { method });
@@ -68,9 +68,9 @@ describe("the health server", () => {
 			metrics: { contentType: "", metrics: async () => "" },
 			clock: systemClock,
 		};
-		const server = await startHealthServer({ ...options, address: { host: "127.0.0.1", port: 0 } });
+		const server = await startHealthServer({ ...options, address: { hosts: ["127.0.0.1"], port: 0 } });
 		cleanups.push(() => server.close());
-		const again = startHealthServer({ ...options, address: { host: "127.0.0.1", port: server.port } });
+		const again = startHealthServer({ ...options, address: { hosts: ["127.0.0.1"], port: server.port } });
 		await expect(again).rejects.toThrow(`cannot listen on 127.0.0.1:${server.port}: `);
 	});
 
@@ -102,7 +102,7 @@ describe("the health server", () => {
 async function serveBare(): Promise<{ readonly port: number; readonly collections: () => number }> {
 	let collections = 0;
 	const server = await startHealthServer({
-		address: { host: "127.0.0.1", port: 0 },
+		address: { hosts: ["127.0.0.1"], port: 0 },
 		readiness: new Readiness(),
 		metrics: {
 			contentType: "text/plain",

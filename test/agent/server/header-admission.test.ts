@@ -55,7 +55,7 @@ async function serve(): Promise<Served> {
 		},
 	};
 	const server = await startAgentServer({
-		address: { host: "127.0.0.1", port: 0 },
+		address: { hosts: ["127.0.0.1"], port: 0 },
 		credentials: ServerCredentials.createInsecure(),
 		gate,
 		watcher: createCallWatcher({

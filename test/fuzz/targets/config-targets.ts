@@ -253,12 +253,16 @@ const agentConfigTarget: FuzzTarget = {
 			fc.constantFrom(
 				"XPDB_LOG_LEVEL",
 				"POD_IP",
+				"POD_IPS",
 				"XPDB_POD_NAME",
 				"KUBERNETES_SERVICE_HOST",
 				"XPDB_LISTEN_ADDRESS",
 				"XPDB_KUBECONFIG",
 			),
-			fc.oneof(oddText, fc.constantFrom("debug", "10.0.0.1", "h:70000", "h:1", "a:8444")),
+			fc.oneof(
+				oddText,
+				fc.constantFrom("debug", "10.0.0.1", "10.0.0.1,fd00::7", "h:70000", "h:1", "a:8444", "fd00::7:1"),
+			),
 			{ maxKeys: 2 },
 		);
 		const input = fc.record({ drop: fc.nat(12), odd: fc.array(odd, { maxLength: 2 }), at: fc.nat(12), env });
@@ -267,10 +271,10 @@ const agentConfigTarget: FuzzTarget = {
 			args.splice(at, 0, ...more);
 			const config = await attemptAsync(() => parseConfig(args, variables), [ConfigError]);
 			if (!config || "help" in config) return;
-			for (const { host, port } of [config.listen, config.peerListen, config.httpListen]) {
+			for (const { hosts, port } of [config.listen, config.peerListen, config.httpListen]) {
 				demand(
-					host !== "" && Number.isInteger(port) && port >= 0 && port <= 65_535,
-					`It would listen on ${host}:${port}`,
+					hosts.length > 0 && !hosts.includes("") && Number.isInteger(port) && port >= 0 && port <= 65_535,
+					`It would listen on ${hosts.join(" and ")}, port ${port}`,
 				);
 			}
 			const { pod, leaseNamespace, agentNamespace, fleetConfigMap } = config;

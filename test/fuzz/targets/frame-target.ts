@@ -130,7 +130,7 @@ export const frameTarget: FuzzTarget = {
 		});
 		const watcher = createCallWatcher({ metrics, log });
 		const server = await startAgentServer({
-			address: { host: "127.0.0.1", port: 0 },
+			address: { hosts: ["127.0.0.1"], port: 0 },
 			credentials: ServerCredentials.createInsecure(),
 			gate,
 			watcher,
