@@ -9,6 +9,7 @@ import {
 	defaultFleetConfigMap,
 } from "../../disruption/agent-names.ts";
 import { BoundedError } from "../../disruption/bounded-error.ts";
+import { bracketsHint } from "../../disruption/brackets-hint.ts";
 import { quote, shortenTo } from "../../disruption/quote.ts";
 
 export interface Address {
@@ -197,12 +198,6 @@ function parseAddress(flag: Flag, text: string, defaultHosts: readonly string[])
 		throw new ConfigError(`--${flag} must be HOST:PORT, is ${quote(text)}${bracketsHint(text)}`);
 	}
 	return { hosts: host === undefined ? defaultHosts : [host], port };
-}
-
-/** Without brackets, the last group of an IPv6 address looks like a port. */
-function bracketsHint(text: string): string {
-	const [, host = "", port = ""] = /^(.+):([0-9]{1,5})$/.exec(text) ?? [];
-	return isIP(host) === 6 ? `: write an IPv6 address in brackets, as in [${host}]:${port}` : "";
 }
 
 function ipAddress(text: string): string {

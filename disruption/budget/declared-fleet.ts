@@ -1,6 +1,7 @@
 // Reads and checks the fleet that ConfigMap `xpdb-fleet` declares.
 import { agentNamespacesKey, readAgentNamespaces } from "../agent-namespaces.ts";
 import { BoundedError } from "../bounded-error.ts";
+import { bracketsHint } from "../brackets-hint.ts";
 import type { DeclaredFleet, FleetMember, ForgottenMember } from "./fleet.ts";
 import { oneLine } from "../printable.ts";
 import { quote, shorten } from "../quote.ts";
@@ -73,7 +74,7 @@ function readMember(entry: unknown, path: string): FleetMember {
 	const address = fields("address");
 	const port = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):([1-9][0-9]{0,4})$/.exec(address)?.[1];
 	if (port === undefined || Number(port) > 65_535) {
-		throw new InvalidFleetError(`${path}.address is not HOST:PORT: ${quote(address)}`);
+		throw new InvalidFleetError(`${path}.address is not HOST:PORT: ${quote(address)}${bracketsHint(address)}`);
 	}
 	return { id, name, address };
 }

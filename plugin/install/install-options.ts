@@ -1,4 +1,6 @@
 // Reads and checks the flags of install and upgrade before any cluster is asked.
+import { isIPv6 } from "node:net";
+import { bracketsHint } from "../../disruption/brackets-hint.ts";
 import { quote } from "../../disruption/quote.ts";
 import { type CommandInput, booleanFlag, listFlag, textFlag, timeoutFlag } from "../flags/command.ts";
 import { type DryRun, parseDryRun } from "../flags/dry-run.ts";
@@ -81,7 +83,7 @@ function readObjectName(flag: string, text: string): string | undefined {
 	throw new UsageError(`--${flag} is not the name of an object: ${quote(text)}`);
 }
 
-/** The addresses are checked later, as part of the list of members. */
+/** Checks only IPv6 addresses. Agents refuse a list with anything else that is wrong, which is checked with the whole list. */
 function readAddresses(texts: readonly string[]): ReadonlyMap<string, string> {
 	const found = new Map<string, string>();
 	for (const text of texts) {
@@ -90,6 +92,15 @@ function readAddresses(texts: readonly string[]): ReadonlyMap<string, string> {
 			throw new UsageError(
 				`--address is not MEMBER=HOST:PORT: ${quote(text)}`,
 				"With nothing behind the = its address is taken away",
+			);
+		}
+		const hint = bracketsHint(address);
+		if (hint !== "") throw new UsageError(`--address is not MEMBER=HOST:PORT: ${quote(text)}${hint}`);
+		const bracketed = /^\[(.*)\]/.exec(address)?.[1];
+		if (bracketed !== undefined && !isIPv6(bracketed)) {
+			throw new UsageError(
+				`--address has no IPv6 address in brackets: ${quote(text)}`,
+				"Write it as [2001:db8::7]:8444",
 			);
 		}
 		if (found.has(name)) throw new UsageError(`--address names ${quote(name)} twice`);

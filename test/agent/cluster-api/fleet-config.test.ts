@@ -70,6 +70,11 @@ describe("parseFleet()", () => {
 				says: "members[0].address is not HOST:PORT",
 			}),
 		),
+		...["2001:db8::1:8444", "2001:db8::1"].map((address) => ({
+			name: `an IPv6 address without brackets: ${address}`,
+			text: JSON.stringify([{ ...one, address }]),
+			says: `members[0].address is not HOST:PORT: "${address}": write an IPv6 address as [ADDRESS]:PORT`,
+		})),
 	];
 	test("is quiet about tags that mean nothing", async () => {
 		const warnings: Error[] = [];

@@ -121,7 +121,7 @@ describe("parseConfig()", () => {
 		{
 			name: "IPv6 without brackets",
 			args: [...files, "--listen-address=fd00::7:8443"],
-			why: '--listen-address must be HOST:PORT, is "fd00::7:8443": write an IPv6 address in brackets, as in [fd00::7]:8443',
+			why: '--listen-address must be HOST:PORT, is "fd00::7:8443": write an IPv6 address as [ADDRESS]:PORT',
 		},
 		{
 			name: "one of a Pod's addresses",

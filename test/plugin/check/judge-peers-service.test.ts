@@ -19,6 +19,11 @@ describe("judgePeersService()", () => {
 			addresses: ["10.0.0.1:8444", "[2001:db8::1]:8444"],
 			listed: "[2001:db8::1]:8444",
 		},
+		{
+			name: "a listed IPv6 address that is written in another way",
+			addresses: ["[2001:db8::1]:8444"],
+			listed: "[2001:0DB8:0:0::0001]:8444",
+		},
 		{ name: "a name, which may lead to its address", addresses: ["10.0.0.1:8444"], listed: "eu.example.com:8444" },
 		{ name: "a name in the place of its own", addresses: ["a.elb.example.com:8444"], listed: "eu.example.com:8444" },
 		{ name: "an address of its name", addresses: ["a.elb.example.com:8444"], listed: "203.0.113.7:8444" },

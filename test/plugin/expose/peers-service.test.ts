@@ -33,12 +33,17 @@ describe("peersServiceObject()", () => {
 			metadata: { name: "xpdb-peers", namespace: "budgets", labels: { "app.kubernetes.io/name": "xpdb-agent" } },
 			spec: {
 				type: "NodePort",
+				ipFamilyPolicy: "PreferDualStack",
 				selector: { "app.kubernetes.io/name": "xpdb-agent" },
 				ports: [{ name: "peers", port: 8444, protocol: "TCP", targetPort: "peers" }],
 			},
 		});
 		const [agents] = deployManifests("budgets").filter(({ kind }) => kind === "Deployment");
 		expect(agents && JSON.stringify(agents)).toContain('{"name":"peers","containerPort":8444}');
+	});
+
+	test("leaves the IP versions of a load balancer to the cluster, because clouds refuse those that they do not have", () => {
+		expect(peersServiceObject("xpdb-system", balancer)["spec"]).not.toHaveProperty("ipFamilyPolicy");
 	});
 
 	test("names its annotations, in one order", () => {
@@ -116,7 +121,38 @@ describe("offeredAddresses()", () => {
 		});
 	});
 
+	const families = [
+		{ name: "IPv4", ipFamilies: ["IPv4"], expected: ["10.0.0.1:31234", "10.0.0.2:31234"] },
+		{ name: "IPv6", ipFamilies: ["IPv6"], expected: ["[2001:db8::1]:31234", "[fd00::2]:31234"] },
+		{
+			name: "both",
+			ipFamilies: ["IPv6", "IPv4"],
+			expected: ["[2001:db8::1]:31234", "10.0.0.1:31234", "[fd00::2]:31234", "10.0.0.2:31234"],
+		},
+	];
+	test.each(families)("of a node port that serves $name: no address that it does not serve", ({ ipFamilies, expected }) => {
+		const service = { ...nodePort, spec: { ...nodePort.spec, ipFamilies } };
+		const nodes = [
+			node("a", { ExternalIP: "2001:db8::1", InternalIP: "10.0.0.1" }),
+			{
+				...node("b", {}),
+				status: {
+					conditions: [{ type: "Ready", status: "True" }],
+					addresses: ["10.0.0.2", "fd00::2"].map((address) => ({ type: "InternalIP", address })),
+				},
+			},
+		];
+		const offered = offeredAddresses(service, nodes);
+		expect(offered.kind === "some" && offered.addresses.map(({ address }) => address)).toEqual(expected);
+	});
+
 	const none = [
+		{
+			name: "addresses of another IP version alone",
+			service: { ...nodePort, spec: { ...nodePort.spec, ipFamilies: ["IPv6"] } },
+			nodes: [node("a", { InternalIP: "10.0.0.1" })],
+			why: "no node of it has an IPv6 address",
+		},
 		{
 			name: "no port yet",
 			service: { spec: { type: "NodePort", ports: [{ port: 8444 }] } },
@@ -155,5 +191,10 @@ describe("chooseAddress()", () => {
 		expect(chooseAddress(offered, second.address)).toBe(second);
 		expect(chooseAddress(offered, "10.0.0.9:31234")).toBe(first);
 		expect(chooseAddress(offered, undefined)).toBe(first);
+	});
+
+	test("knows a listed IPv6 address that is written in another way", () => {
+		const listed = { address: "[2001:db8::7]:8444", of: "" };
+		expect(chooseAddress({ kind: "some", addresses: [first, listed] }, "[2001:DB8:0::7]:8444")).toBe(listed);
 	});
 });

@@ -23,6 +23,7 @@ describe("readInstallOptions()", () => {
 			"--operators=cn=shop,ou=teams=team-shop:shop,shop-test",
 			"--address=eu=eu:8444",
 			"--address=arn:x/us=",
+			"--address=ap=[2001:db8::7]:8444",
 			"--expose=loadbalancer:gke",
 			"--expose=eu=nodeport",
 			"--expose-annotation=us=a.b/c=d,e",
@@ -51,6 +52,7 @@ describe("readInstallOptions()", () => {
 		expect([...options.addresses]).toEqual([
 			["eu", "eu:8444"],
 			["arn:x/us", ""],
+			["ap", "[2001:db8::7]:8444"],
 		]);
 	});
 
@@ -94,6 +96,15 @@ describe("readInstallOptions()", () => {
 			says: '--operators gives account "team" different namespaces',
 		},
 		{ flags: ["--address=eu.example.com:8444"], says: "--address is not MEMBER=HOST:PORT" },
+		{
+			flags: ["--address=eu=fd00::7:8444"],
+			says: '--address is not MEMBER=HOST:PORT: "eu=fd00::7:8444": write an IPv6 address as [ADDRESS]:PORT',
+		},
+		{
+			flags: ["--address=eu=[10.0.0.7]:8444"],
+			says: '--address has no IPv6 address in brackets: "eu=[10.0.0.7]:8444"',
+		},
+		{ flags: ["--address=eu=[fd00:::7]:8444"], says: "--address has no IPv6 address in brackets" },
 		{ flags: ["--address=eu=a:1", "--address=eu=b:1"], says: '--address names "eu" twice' },
 		{ flags: ["-o", "json", "--dry-run=client"], says: "--output must be 'yaml'" },
 		{ flags: ["-o", "yaml"], says: "--output and --output-dir show the objects without applying them" },
