@@ -2,6 +2,7 @@
 import type { AgentCertificates } from "../../proto/agent-cluster.ts";
 import { formatAge } from "../flags/duration.ts";
 import { findFleetDifferences } from "../fleet/fleet-differences.ts";
+import { canonicalAddress } from "../install/expose/same-address.ts";
 import type { FleetColumn } from "./judge-fleet.ts";
 
 export type MemberState =
@@ -146,10 +147,10 @@ function addressWarnings(rows: readonly MemberRow[], speakers: readonly Speaker[
 					.filter((member) => member.id === id && speaker.description.clusterId !== id)
 					.map((member) => ({ speaker: speaker.name, address: member.address ?? "no address" })),
 			),
-			({ address }) => address,
+			({ address }) => canonicalAddress(address),
 		);
 		if (by.size < 2) return [];
-		const said = [...by].map(([address, all]) => `${address} (${all.map(({ speaker }) => speaker).join(", ")})`);
+		const said = [...by.values()].map((all) => `${all[0]?.address} (${all.map(({ speaker }) => speaker).join(", ")})`);
 		return [`${name} is listed with different addresses: ${said.join(", ")}`];
 	});
 }

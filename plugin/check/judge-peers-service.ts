@@ -5,6 +5,7 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { OfferedAddress } from "../install/expose/offered-addresses.ts";
 import { peersService } from "../install/expose/peers-service.ts";
 import type { FoundPeers } from "../install/expose/read-peers.ts";
+import { isSameAddress } from "../install/expose/same-address.ts";
 import { type ClusterCheck, type FoundProblem, ofReading, type Reading } from "./check-report.ts";
 
 /** `listed` is this member's entry in a list that was read. Undefined if no list has one. */
@@ -36,7 +37,7 @@ function problemOf({ name, address }: FleetMember, offered: readonly OfferedAddr
 	const all = offered.map((each) => each.address);
 	// A host name may lead to the Service, which cannot be checked from here.
 	const isComparable = isIP(hostOf(address)) !== 0 && all.every((each) => isIP(hostOf(each)) !== 0);
-	if (all.includes(address) || !isComparable) return undefined;
+	if (all.some((each) => isSameAddress(each, address)) || !isComparable) return undefined;
 	return `${has}, and the fleet lists ${address} for ${name}, which it has not (any more)`;
 }
 

@@ -95,6 +95,7 @@
 {{- end }}
 {{- $port := dict "name" "peers" "port" 8444 "protocol" "TCP" "targetPort" "peers" }}
 {{- $spec := dict "type" (get (dict "loadbalancer" "LoadBalancer" "nodeport" "NodePort") .kind) "selector" $name "ports" (list $port) }}
+{{- if eq .kind "nodeport" }}{{ $_ := set $spec "ipFamilyPolicy" "PreferDualStack" }}{{ end }}
 {{- if .loadBalancerClass }}{{ $_ := set $spec "loadBalancerClass" .loadBalancerClass }}{{ end }}
 {{- if .sources }}{{ $_ := set $spec "loadBalancerSourceRanges" .sources }}{{ end }}
 {{- toYaml (dict "apiVersion" "v1" "kind" "Service" "metadata" $metadata "spec" $spec) }}

@@ -2,6 +2,7 @@
 import { isIPv6 } from "node:net";
 import type { V1Node, V1Service } from "@kubernetes/client-node";
 import { peerPort } from "./peers-service.ts";
+import { isSameAddress } from "./same-address.ts";
 
 export interface OfferedAddress {
 	/** HOST:PORT. */
@@ -27,7 +28,7 @@ export function chooseAddress(
 	{ addresses }: Extract<Offered, { readonly kind: "some" }>,
 	listed: string | undefined,
 ): OfferedAddress {
-	return addresses.find(({ address }) => address === listed) ?? addresses[0];
+	return addresses.find(({ address }) => listed !== undefined && isSameAddress(address, listed)) ?? addresses[0];
 }
 
 type Found = readonly [readonly OfferedAddress[], string];
@@ -58,17 +59,20 @@ function ofNodes({ spec }: V1Service, nodes: readonly V1Node[]): Found {
 	const usable = nodes
 		.filter(isUsable)
 		.toSorted((a, b) => ((a.metadata?.name ?? "") < (b.metadata?.name ?? "") ? -1 : 1));
+	// Nodes serve the port only at addresses of the Service's own IP versions.
+	const families = spec?.ipFamilies ?? ["IPv4", "IPv6"];
 	const addresses = nodeAddressTypes.flatMap((type) =>
 		usable.flatMap(({ metadata, status }) =>
-			(status?.addresses ?? []).flatMap((each) =>
-				each.type === type ? [{ address: hostPort(each.address, port), of: `${type} of node ${metadata?.name}` }] : [],
+			(status?.addresses ?? []).flatMap(({ type: theirs, address }) =>
+				theirs === type && families.includes(isIPv6(address) ? "IPv6" : "IPv4")
+					? [{ address: hostPort(address, port), of: `${type} of node ${metadata?.name}` }]
+					: [],
 			),
 		),
 	);
+	const kind = families.length === 1 ? `${families[0]} address` : "IP address";
 	const why =
-		usable.length === 0
-			? `none of its ${nodes.length} nodes is ready and uncordoned`
-			: "no node of it has an IP address";
+		usable.length === 0 ? `none of its ${nodes.length} nodes is ready and uncordoned` : `no node of it has an ${kind}`;
 	return [addresses, why];
 }
 

@@ -31,6 +31,9 @@ export function peersServiceObject(agentNamespace: string, exposure: Exposure): 
 		},
 		spec: {
 			type: types[kind],
+			// With both IP versions where the cluster has both, because members of either may connect. But some load balancers refuse a
+			// Service with an IP version that they are not set up for, so there the cluster decides, or a person.
+			...(kind === "nodeport" && { ipFamilyPolicy: "PreferDualStack" }),
 			...(loadBalancerClass !== undefined && { loadBalancerClass }),
 			...(sources.length > 0 && { loadBalancerSourceRanges: sources }),
 			selector: { [agentLabel]: agentName },

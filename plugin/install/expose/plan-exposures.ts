@@ -109,7 +109,7 @@ function readSource(text: string): string {
 	const [, address = "", bits = ""] = /^([0-9a-fA-F:.]+)\/([0-9]{1,3})$/.exec(text) ?? [];
 	const longest = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
 	if (Number(bits) <= longest) return text;
-	throw new UsageError(`--expose-source is not a CIDR: ${quote(text)}`, "Write it as 203.0.113.0/24");
+	throw new UsageError(`--expose-source is not a CIDR: ${quote(text)}`, "Write it as 203.0.113.0/24 or 2001:db8::/32");
 }
 
 /** Refuses settings of a load balancer that will not exist: the user would think that they are in effect. */

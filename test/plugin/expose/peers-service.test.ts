@@ -127,24 +127,27 @@ describe("offeredAddresses()", () => {
 		{
 			name: "both",
 			ipFamilies: ["IPv6", "IPv4"],
-			expected: ["[2001:db8::1]:31234", "10.0.0.1:31234", "[fd00::2]:31234", "10.0.0.2:31234"],
+			expected: ["[2001:db8::1]:31234", "10.0.0.1:31234", "10.0.0.2:31234", "[fd00::2]:31234"],
 		},
 	];
-	test.each(families)("of a node port that serves $name: no address that it does not serve", ({ ipFamilies, expected }) => {
-		const service = { ...nodePort, spec: { ...nodePort.spec, ipFamilies } };
-		const nodes = [
-			node("a", { ExternalIP: "2001:db8::1", InternalIP: "10.0.0.1" }),
-			{
-				...node("b", {}),
-				status: {
-					conditions: [{ type: "Ready", status: "True" }],
-					addresses: ["10.0.0.2", "fd00::2"].map((address) => ({ type: "InternalIP", address })),
+	test.each(families)(
+		"of a node port that serves $name: no address that it does not serve",
+		({ ipFamilies, expected }) => {
+			const service = { ...nodePort, spec: { ...nodePort.spec, ipFamilies } };
+			const nodes = [
+				node("a", { ExternalIP: "2001:db8::1", InternalIP: "10.0.0.1" }),
+				{
+					...node("b", {}),
+					status: {
+						conditions: [{ type: "Ready", status: "True" }],
+						addresses: ["10.0.0.2", "fd00::2"].map((address) => ({ type: "InternalIP", address })),
+					},
 				},
-			},
-		];
-		const offered = offeredAddresses(service, nodes);
-		expect(offered.kind === "some" && offered.addresses.map(({ address }) => address)).toEqual(expected);
-	});
+			];
+			const offered = offeredAddresses(service, nodes);
+			expect(offered.kind === "some" && offered.addresses.map(({ address }) => address)).toEqual(expected);
+		},
+	);
 
 	const none = [
 		{

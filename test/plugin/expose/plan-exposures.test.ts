@@ -57,6 +57,18 @@ describe("planExposures()", () => {
 		});
 	});
 
+	test("asks AWS for a load balancer of both IP versions where the pods have IPv6 addresses", () => {
+		const version = "service.beta.kubernetes.io/aws-load-balancer-ip-address-type";
+		const wanted = plan({ kinds: ["eu=loadbalancer:eks-dualstack", "us=loadbalancer:eks-internal-dualstack"] });
+		expect(wanted).toMatchObject({
+			[`${eu}`]: { annotations: { [scheme]: "internet-facing", [target]: "ip", [version]: "dualstack" } },
+			us: { annotations: { [scheme]: "internal", [target]: "ip", [version]: "dualstack" } },
+		});
+		expect(plan({ kinds: ["us=loadbalancer:eks"] })).not.toMatchObject({
+			us: { annotations: { [version]: "dualstack" } },
+		});
+	});
+
 	const refused: readonly { readonly name: string; readonly choice: Partial<ExposeChoice>; readonly says: string }[] = [
 		{
 			name: "another kind",

@@ -91,6 +91,15 @@ describe("fleetMembers()", () => {
 		expect(warnings).toEqual(["ap is listed with different addresses: one:1 (eu), two:2 (us)"]);
 	});
 
+	test("names no difference if an IPv6 address or a name is only written in another way", () => {
+		const { warnings } = judge(
+			column("eu", [member("eu"), member("us", "US.example.com:1"), member("ap", "[2001:db8::7]:1")]),
+			column("us", [member("eu"), member("us"), member("ap", "[2001:DB8:0::7]:1")]),
+			column("ap", [member("eu"), member("us", "us.example.com:1"), member("ap")]),
+		);
+		expect(warnings.filter((warning) => warning.includes("different addresses"))).toEqual([]);
+	});
+
 	test("shows a member that gives no answer, and why", () => {
 		const silent: FleetColumn = {
 			name: "us",
