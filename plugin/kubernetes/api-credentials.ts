@@ -1,9 +1,11 @@
 // Provides TLS options and headers for one API server: certificates, tokens, passwords and exec plugins. client-node's KubeConfig is used
-// only for OIDC, proxies that the kubeconfig names, and SOCKS proxies, because loading it takes 230 ms of CPU.
+// only for OIDC and SOCKS proxies, because loading it takes 230 ms of CPU. HTTP and HTTPS proxies are left to Node's own agents, because
+// those of client-node cannot connect to an IPv6 address, or through one.
 import { type OutgoingHttpHeaders, Agent as PlainAgent } from "node:http";
 import { Agent } from "node:https";
 import { isIP } from "node:net";
 import { checkServerIdentity, type ConnectionOptions, createSecureContext } from "node:tls";
+import { isRecord } from "../../disruption/record.ts";
 import { ConnectionError } from "./api-error.ts";
 import { clientVersion } from "./client-version.ts";
 import type { Connection } from "./connection.ts";
@@ -107,8 +109,9 @@ export function createCredentialReader(connection: Connection, logins = new Logi
 			proxied === undefined && server.startsWith("https:")
 				? { secureContext: createSecureContext(material) }
 				: material;
-		const tls = { ...shared, ...given({ rejectUnauthorized, ...nameOf(servername) }) };
-		return { tls, agent: createAgent(connection, tls, proxied), fingerprint };
+		const name = servername ?? (proxied === undefined ? undefined : addressOf(server));
+		const tls = { ...shared, ...given({ rejectUnauthorized, ...nameOf(name) }) };
+		return { tls, agent: createAgent(connection, tls, withoutBrackets(proxied)), fingerprint };
 	}
 
 	return {
@@ -171,6 +174,24 @@ function createAgent({ server, httpProxy }: Connection, tls: TlsOptions, proxied
 	// High, because many evictions run in parallel, and each occupies a socket until the server answers.
 	const options = { keepAlive: true, maxSockets: 128, proxyEnv };
 	return server.startsWith("http:") ? new PlainAgent(options) : new Agent({ ...tls, ...options });
+}
+
+/** client-node's agent for SOCKS proxies would look up an IPv6 address with its brackets, as a name. */
+function withoutBrackets(proxied: unknown): unknown {
+	if (isRecord(proxied) && isRecord(proxied["proxy"]) && typeof proxied["proxy"]["host"] === "string") {
+		proxied["proxy"]["host"] = withoutIpv6Brackets(proxied["proxy"]["host"]);
+	}
+	return proxied;
+}
+
+/** The server's IP address, which that agent would not check: it would check "localhost". Undefined if the server has a name. */
+function addressOf(server: string): string | undefined {
+	const host = withoutIpv6Brackets(new URL(server).hostname);
+	return isIP(host) === 0 ? undefined : host;
+}
+
+function withoutIpv6Brackets(host: string): string {
+	return host.replace(/^\[(.*)\]$/, "$1");
 }
 
 /** An IP address is checked against the certificate but not sent as the server name (RFC 6066), because Node would warn. */

@@ -26,7 +26,7 @@ export interface Connection {
 	readonly exec: ExecPlugin | undefined;
 	/** Impersonation beyond the user name, which is in `user`. */
 	readonly headers: Readonly<Record<string, string | readonly string[]>>;
-	/** The HTTP or HTTPS proxy that the environment names for this server. Other proxies are in `cluster`. */
+	/** The HTTP or HTTPS proxy of the kubeconfig, or of the environment for this server. SOCKS proxies are in `cluster`. */
 	readonly httpProxy: string | undefined;
 	/** 0: the default of api-dialer.ts. */
 	readonly requestTimeoutMs: number;
@@ -81,7 +81,7 @@ export function resolveConnection(
 	const proxy = text(cluster["proxy-url"]) || environmentProxy(server, env) || "";
 	// Over plain HTTP, no credentials are sent, only impersonation headers (client-go, DirectClientConfig.ClientConfig).
 	const login = server.startsWith("http:") ? { as: user["as"] } : user;
-	const isOfAgent = text(cluster["proxy-url"]) === "" && /^https?:/.test(proxy);
+	const isOfAgent = /^https?:/i.test(proxy);
 	return {
 		context: name,
 		namespace: flags.namespace ?? (text(context?.["namespace"]) || "default"),
@@ -90,7 +90,7 @@ export function resolveConnection(
 		user: userForClientNode(login),
 		exec: hasOwnLogin(login) ? undefined : readExecPlugin(login["exec"], cluster),
 		headers,
-		httpProxy: isOfAgent ? proxy : undefined,
+		httpProxy: isOfAgent ? new URL(proxy).href : undefined,
 		requestTimeoutMs: flags.requestTimeoutMs,
 	};
 }

@@ -1,5 +1,5 @@
 // Adds certificates, a token or a password to a request's options, as client-node's KubeConfig does. client-node itself is needed only for
-// OIDC, proxies that the kubeconfig names, and SOCKS proxies.
+// OIDC and SOCKS proxies.
 import { readFileSync } from "node:fs";
 import type { OutgoingHttpHeaders, RequestOptions } from "node:http";
 import type { User } from "@kubernetes/client-node";

@@ -182,7 +182,8 @@ describe("resolveConnection()", () => {
 		{ inEnvironment: "http://a:3128", httpProxy: "http://a:3128/", proxyUrl: "" },
 		{ inEnvironment: "socks5://a:1080", httpProxy: undefined, proxyUrl: "socks5h://a:1080" },
 		{ named: "socks5://b:1080", inEnvironment: "http://a", httpProxy: undefined, proxyUrl: "socks5h://b:1080" },
-		{ named: "http://b", inEnvironment: "http://a", httpProxy: undefined, proxyUrl: "http://b" },
+		{ named: "http://b", inEnvironment: "http://a", httpProxy: "http://b/", proxyUrl: "" },
+		{ named: "HTTPS://b", inEnvironment: "", httpProxy: "https://b/", proxyUrl: "" },
 	];
 	for (const { named = "", inEnvironment, httpProxy, proxyUrl } of proxies) {
 		test(`the way to a server with proxy-url "${named}" and ${inEnvironment} in the environment`, () => {
@@ -197,7 +198,7 @@ describe("resolveConnection()", () => {
 		const files = { cluster: { server: "https://127.0.0.1:6443", "proxy-url": "http://b" } };
 		const env = { HTTPS_PROXY: "http://a", NO_PROXY: "*" };
 		const connection = resolveConnection(load(files), undefined, readGlobalFlags({}), env);
-		expect(connection.cluster.proxyUrl).toBe("http://b");
+		expect(connection.httpProxy).toBe("http://b/");
 	});
 
 	test("--server needs no kubeconfig", () => {

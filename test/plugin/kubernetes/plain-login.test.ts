@@ -74,7 +74,7 @@ describe("findPlainLogin()", () => {
 	}
 
 	const forClientNode: readonly { readonly name: string; readonly cluster?: Entry; readonly user?: Entry }[] = [
-		{ name: "a proxy", cluster: { "proxy-url": "http://proxy:3128" } },
+		{ name: "a SOCKS proxy", cluster: { "proxy-url": "socks5://proxy:1080" } },
 		{
 			name: "an auth provider",
 			user: {
