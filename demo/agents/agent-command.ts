@@ -1,3 +1,4 @@
+import { hostPort } from "../machine/endpoint.ts";
 import { SetupError } from "../machine/setup-error.ts";
 
 export type AgentPodObject = {
@@ -70,10 +71,11 @@ export function agentCommand(pod: AgentPodObject, place: AgentPlace): { args: st
 	const words = [...(container.command ?? []), ...(container.args ?? [])].map((word) => expand(word, env));
 	const script = words.findIndex((word) => /\.[cm]?js$/.test(word));
 	const nodeFlags = words.slice(0, Math.max(0, script)).filter((word) => word.startsWith("--"));
+	const listen = (port: keyof AgentPorts): string => hostPort({ host: place.ip, port: place.ports[port] });
 	const overrides = {
-		"listen-address": `${place.ip}:${place.ports.grpc}`,
-		"peer-listen-address": `${place.ip}:${place.ports.peers}`,
-		"http-listen-address": `${place.ip}:${place.ports.http}`,
+		"listen-address": listen("grpc"),
+		"peer-listen-address": listen("peers"),
+		"http-listen-address": listen("http"),
 		kubeconfig: place.kubeconfig,
 		"tls-cert-file": place.certificate,
 		"tls-private-key-file": place.key,

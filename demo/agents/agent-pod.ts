@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../machine/api-client.ts";
 import { isStatus, isTransient } from "../machine/api-client.ts";
+import { hostPort } from "../machine/endpoint.ts";
 import { writeKubeconfig } from "../machine/kubeconfig.ts";
 import type { Exit, ManagedProcess } from "../machine/process.ts";
 import { startProcess } from "../machine/process.ts";
@@ -150,7 +151,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 
 	async function probeReadiness(port: number, signal: AbortSignal): Promise<void> {
 		for (let failures = 0; !signal.aborted; ) {
-			const ok = await answersReady(`${ip}:${port}`, signal);
+			const ok = await answersReady(hostPort({ host: ip, port }), signal);
 			failures = ok ? 0 : failures + 1;
 			const ready = ok || (state.ready && failures < probe.failures);
 			if (ready !== state.ready && !signal.aborted) {

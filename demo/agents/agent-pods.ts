@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ApiClient, createApiClient, follow } from "../machine/api-client.ts";
 import type { IssuedCertificates, KeyPair } from "../machine/certificates.ts";
-import type { Endpoint } from "../machine/endpoint.ts";
+import { type Endpoint, hostPort } from "../machine/endpoint.ts";
 import { writeKeyPair } from "../machine/key-pairs.ts";
 import type { AgentPodObject, AgentPorts } from "./agent-command.ts";
 import type { AgentHost, AgentPod } from "./agent-pod.ts";
@@ -64,8 +64,7 @@ export async function startAgentPods(options: {
 	const host: AgentHost = {
 		client,
 		network,
-		server:
-			options.apiServer === undefined ? cluster.server : `https://${options.apiServer.host}:${options.apiServer.port}`,
+		server: options.apiServer === undefined ? cluster.server : `https://${hostPort(options.apiServer)}`,
 		authority,
 		hostIp: network.service.address,
 		program: options.program,
@@ -129,7 +128,7 @@ export async function startAgentPods(options: {
 			{ port: network.service.peers, targets: ready("peers") },
 		],
 	});
-	const [grpcPort, peerPort] = balancer.ports;
+	const [grpcPort = 0, peerPort = 0] = balancer.ports;
 
 	const findProcess = (name: string) => [...pods.values()].find((candidate) => candidate.name === name)?.process;
 
@@ -145,8 +144,8 @@ export async function startAgentPods(options: {
 
 	return {
 		list: () => [...pods.values()],
-		address: `${address}:${grpcPort}`,
-		peerAddress: `${address}:${peerPort}`,
+		address: hostPort({ host: address, port: grpcPort }),
+		peerAddress: hostPort({ host: address, port: peerPort }),
 		kill: (pod) => processOf(pod).kill(),
 		freeze: (pod) => processOf(pod).freeze(),
 		// A frozen process may have been killed or evicted meanwhile.

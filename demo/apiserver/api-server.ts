@@ -28,6 +28,7 @@ export interface ApiServerOptions {
 	readonly key: string;
 	/** The CA that issues client certificates. */
 	readonly clientAuthority: string;
+	readonly host: string;
 	/** 0 means any free port. */
 	readonly port: number;
 	/** Returns the real address of a pod's port. Undefined if nothing listens. */
@@ -40,7 +41,8 @@ export interface ApiServer {
 	close(): Promise<void>;
 }
 
-const host = "127.0.0.1";
+/** Requests have a path only. */
+const anyServer = "https://server";
 const portForwardProtocol = "v4.channel.k8s.io";
 
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
@@ -65,7 +67,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 	server.on("sessionError", () => undefined);
 	await new Promise<void>((resolve, reject) => {
 		server.once("error", reject);
-		server.listen(options.port, host, resolve);
+		server.listen(options.port, options.host, resolve);
 	});
 	return {
 		port: (server.address() as AddressInfo).port,
@@ -81,7 +83,7 @@ async function answer(core: ApiCore, incoming: Http2ServerRequest, response: Htt
 	response.on("error", () => undefined);
 	try {
 		const user = await userOf(core, incoming);
-		const url = new URL(incoming.url, `https://${host}`);
+		const url = new URL(incoming.url, anyServer);
 		const resource = findResource(incoming.method, url, core.types);
 		if (!resource) {
 			answerPath(core, url, response);
@@ -208,7 +210,7 @@ function acceptPortForwards(server: Http2SecureServer, { core, dialPod }: ApiSer
 
 async function openPortForward(core: ApiCore, incoming: Http2ServerRequest) {
 	const user = await userOf(core, incoming);
-	const url = new URL(incoming.url, `https://${host}`);
+	const url = new URL(incoming.url, anyServer);
 	const resource = findResource("GET", url, core.types);
 	if (resource?.type.key !== "pods" || resource.subresource !== "portforward")
 		throw badRequest("unable to upgrade connection");

@@ -14,7 +14,11 @@ export function createBootstrapObjects(host: ControllerHost): void {
 
 const room = { cpu: "32", memory: "64Gi", pods: "200" };
 
-export function createNodes(host: ControllerHost, cluster: string, count: number): void {
+export function createNodes(
+	host: ControllerHost,
+	cluster: string,
+	{ count, address }: { readonly count: number; readonly address: string },
+): void {
 	const client = host.as("system:node-admin", ["system:masters"]);
 	for (let number = 0; number < count; number++) {
 		const name = `${cluster}-n${number}`;
@@ -29,7 +33,7 @@ export function createNodes(host: ControllerHost, cluster: string, count: number
 			capacity: room,
 			allocatable: room,
 			conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", lastTransitionTime: timestamp() }],
-			addresses: [{ type: "InternalIP", address: "127.0.0.1" }],
+			addresses: [{ type: "InternalIP", address }],
 			nodeInfo: { kubeletVersion: "v1.36.3-small", operatingSystem: "linux", architecture: "amd64" },
 		});
 	}

@@ -2,10 +2,14 @@
 import { join } from "node:path";
 import { type ClusterCertificates, createClusterCertificates } from "../machine/certificates.ts";
 
-export function createSmallCertificates(name: string, dir: string): Promise<ClusterCertificates> {
+export function createSmallCertificates(
+	name: string,
+	dir: string,
+	address = "127.0.0.1",
+): Promise<ClusterCertificates> {
 	return createClusterCertificates({
 		name,
-		address: "127.0.0.1",
+		address,
 		serviceAddress: "10.0.0.1",
 		folder: join(dir, "pki"),
 		tokenKeys: false,

@@ -1,7 +1,7 @@
 // Runs a whole small cluster in this process: its API server and its controllers.
 import { join } from "node:path";
 import type { IssuedCertificates } from "../machine/certificates.ts";
-import type { Endpoint } from "../machine/endpoint.ts";
+import { type Endpoint, hostPort } from "../machine/endpoint.ts";
 import { type ApiCore, createApiCore } from "./api-core.ts";
 import type { ApiObject } from "./api-object.ts";
 import { startApiServer } from "./api-server.ts";
@@ -24,6 +24,8 @@ export interface SmallClusterOptions {
 	readonly dir: string;
 	/** Made by small-certificates.ts. */
 	readonly certificates: IssuedCertificates;
+	/** Where its API server listens, and the address of its nodes. By default 127.0.0.1. */
+	readonly address?: string;
 	/** By default any free port. */
 	readonly port?: number;
 	/** None by default. They are named NAME-n0, NAME-n1 and so on. */
@@ -49,13 +51,13 @@ export interface SmallCluster {
 /** The caller must stop the cluster. */
 export async function startSmallCluster(options: SmallClusterOptions): Promise<SmallCluster> {
 	const { name, dir, certificates, dialPod, port = 0, nodes = 0, times = quickPods } = options;
-	const { runsElsewhere = () => false } = options;
+	const { runsElsewhere = () => false, address = "127.0.0.1" } = options;
 	const auditLog = join(dir, "audit.jsonl");
 	const audit = openAuditLog(auditLog);
 	const core = await createApiCore(audit);
 	const controllers = new ControllerHost(core);
 	createBootstrapObjects(controllers);
-	createNodes(controllers, name, nodes);
+	createNodes(controllers, name, { count: nodes, address });
 	runNamespaceController(controllers);
 	runGarbageCollector(controllers);
 	runDisruptionController(controllers);
@@ -64,18 +66,19 @@ export async function startSmallCluster(options: SmallClusterOptions): Promise<S
 	runDeploymentController(controllers);
 	runStatefulSetController(controllers);
 	runScheduler(controllers);
-	runKubelets(controllers, { times, runsElsewhere });
+	runKubelets(controllers, { times, runsElsewhere, address });
 	const server = await startApiServer({
 		core,
 		certificate: certificates.pairs.apiserver.certificate,
 		key: certificates.pairs.apiserver.key,
 		clientAuthority: certificates.authority.certificate,
+		host: address,
 		port,
 		dialPod,
 	});
 	return {
 		name,
-		server: `https://127.0.0.1:${server.port}`,
+		server: `https://${hostPort({ host: address, port: server.port })}`,
 		id: core.store.find("namespaces", "/kube-system")?.metadata.uid ?? "",
 		core,
 		controllers,

@@ -131,7 +131,7 @@ export async function createClusterCertificates(options: {
 		apiserver: {
 			commonName: "kube-apiserver",
 			dnsNames: ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"],
-			ipAddresses: [options.address, "127.0.0.1", options.serviceAddress],
+			ipAddresses: [...new Set([options.address, "127.0.0.1", "::1", options.serviceAddress])],
 			usages: ["server"],
 		},
 		kubelet: { commonName: "kubelet", ipAddresses: [options.address], usages: ["server"] },

@@ -2,10 +2,9 @@
 // kubelet.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AgentPods, startAgentPods } from "../../demo/agents/agent-pods.ts";
+import { type AgentPods, type HostingCluster, startAgentPods } from "../../demo/agents/agent-pods.ts";
 import { follow, type Listed } from "../../demo/machine/api-client.ts";
 import type { RunningCluster } from "./cluster.ts";
-import { createPodNetwork } from "./kwok-pod-network.ts";
 
 export interface MountedAgents {
 	readonly pods: AgentPods;
@@ -19,11 +18,11 @@ interface Mounted extends Listed {
 }
 
 export async function startMountedAgents(
-	cluster: RunningCluster,
+	cluster: HostingCluster & Pick<RunningCluster, "client">,
 	{ program, namespace }: { readonly program: string; readonly namespace: string },
 ): Promise<MountedAgents> {
 	const pods = await startAgentPods({
-		cluster: { ...cluster, network: (client) => createPodNetwork(client, cluster) },
+		cluster,
 		program,
 		namespace,
 		fleetCertificate: "",

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { AgentPodObject } from "../../demo/agents/agent-command.ts";
+import { isIPv6 } from "node:net";
+import { type AgentPodObject, type AgentPorts, shippedPorts } from "../../demo/agents/agent-command.ts";
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 import { applyPatch, isStatus, isTransient } from "../../demo/machine/api-client.ts";
 
@@ -47,17 +48,28 @@ async function isServed(client: ApiClient): Promise<boolean> {
 }
 
 /**
- * Creates a PortForward, so that `pods/portforward` reaches the pod's own address. The garbage collector deletes the PortForward with the
- * pod.
+ * Creates a PortForward, so that `pods/portforward` reaches the pod's own address. `ports`: where its process listens there. The garbage
+ * collector deletes the PortForward with the pod.
  */
-export async function forwardPorts(client: ApiClient, pod: AgentPodObject, address: string): Promise<void> {
+export async function forwardPorts(
+	client: ApiClient,
+	pod: AgentPodObject,
+	address: string,
+	ports: AgentPorts = shippedPorts,
+): Promise<void> {
 	const { name, namespace, uid } = pod.metadata;
 	const path = `/apis/${group}/${version}/namespaces/${namespace}/portforwards/${name}`;
 	const object = {
 		apiVersion: `${group}/${version}`,
 		kind: "PortForward",
 		metadata: { name, ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid }] },
-		spec: { forwards: [8443, 8444, 8080].map((port) => ({ ports: [port], target: { address, port } })) },
+		spec: {
+			forwards: (["grpc", "peers", "http"] as const).map((name) => ({
+				ports: [shippedPorts[name]],
+				// kwok joins the two with a colon.
+				target: { address: isIPv6(address) ? `[${address}]` : address, port: ports[name] },
+			})),
+		},
 	};
 	// Applied, not created: for two seconds after a CRD is installed, the API server delays every creation of its objects.
 	await client.send("PATCH", `${path}?fieldManager=xpdb-bench&force=true`, object, applyPatch);

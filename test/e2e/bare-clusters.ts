@@ -6,7 +6,10 @@ import { join } from "node:path";
 import { writeKubeconfig } from "../../demo/machine/kubeconfig.ts";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
 import { shippedExecutable } from "../support/shipped-executable.ts";
+import type { RunningCluster } from "../controlplane/cluster.ts";
 import { type Fleet, startFleet } from "../controlplane/fleet.ts";
+import { openIpv6Way, type WayToCluster } from "../controlplane/ipv6-way.ts";
+import { createPodNetwork } from "../controlplane/kwok-pod-network.ts";
 import { listObjects } from "../controlplane/list-objects.ts";
 import { startMountedAgents } from "../controlplane/mounted-agents.ts";
 import { oldestOfOwnFleet } from "../controlplane/shared-fleet.ts";
@@ -36,6 +39,8 @@ export interface BareOptions {
 	/** Whether to run the shipped plugin and agents. By default they have fail points. */
 	readonly shipped?: boolean;
 	readonly agentNamespace?: string;
+	/** The agents listen on ::1, and they and all people reach the API servers there. */
+	readonly onIpv6?: boolean;
 }
 
 export interface BareClusters extends AsyncDisposable {
@@ -59,7 +64,7 @@ const programs = join(repositoryRoot, "dist");
 export async function startBareClusters(
 	count: number,
 	people: readonly Person[] = [],
-	{ nodes = 1, shipped = false, agentNamespace = "xpdb-system" }: BareOptions = {},
+	{ nodes = 1, shipped = false, agentNamespace = "xpdb-system", onIpv6 = false }: BareOptions = {},
 ): Promise<BareClusters> {
 	const dir = mkdtempSync(join(tmpdir(), "xpdb-bare-"));
 	const building = shipped ? shippedExecutable() : join(programs, "test", "kubectl-xpdb.js");
@@ -68,10 +73,16 @@ export async function startBareClusters(
 		await (await starting).stop();
 		throw error;
 	});
+	const reached = await Promise.all(
+		fleet.clusters.map(async (cluster) => {
+			const way = onIpv6 ? await openIpv6Way(cluster) : ipv4Way(cluster);
+			return { ...cluster, ...way };
+		}),
+	);
 	const kubeconfig = join(dir, "people");
-	await writePeople(kubeconfig, fleet, people);
+	await writePeople(kubeconfig, reached, people);
 	const mounted = { program: join(programs, ...(shipped ? [] : ["test"]), "agent.js"), namespace: agentNamespace };
-	const agents = await Promise.all(fleet.clusters.map((cluster) => startMountedAgents(cluster, mounted)));
+	const agents = await Promise.all(reached.map((cluster) => startMountedAgents(cluster, mounted)));
 	const command = shipped ? [program] : [process.execPath, program];
 	const kubectl = (context: string, args: readonly string[], input?: string): string => {
 		const { stdout, stderr, status } = spawnSync(
@@ -113,19 +124,33 @@ export async function startBareClusters(
 			const listed = await listObjects(client);
 			return listed.map((object) => object.replace(/ \S+\//, " ")).filter((object) => / .*xpdb/.test(object));
 		},
-		addresses: fleet.clusters.flatMap(({ name, address }) => ["--address", `${name}=${address}:8444`]),
+		addresses: fleet.clusters.flatMap(({ name }, at) => ["--address", `${name}=${agents[at]?.pods.peerAddress}`]),
 		async bringCertificates() {
 			await Promise.all(agents.map((each) => each.mounted()));
 		},
 		async [Symbol.asyncDispose]() {
 			await Promise.all(agents.map((each) => each.stop()));
+			await Promise.all(reached.map((cluster) => cluster.close()));
 			await fleet.stop();
 			rmSync(dir, { recursive: true, force: true });
 		},
 	};
 }
 
-async function writePeople(path: string, { clusters }: Fleet, people: readonly Person[]): Promise<void> {
+/** Reaches the cluster where it listens. */
+function ipv4Way(cluster: RunningCluster): WayToCluster {
+	return {
+		server: cluster.server,
+		network: (client) => createPodNetwork(client, cluster),
+		close: () => Promise.resolve(),
+	};
+}
+
+async function writePeople(
+	path: string,
+	clusters: readonly Pick<RunningCluster, "name" | "server" | "certificates">[],
+	people: readonly Person[],
+): Promise<void> {
 	const entries = clusters.map(async ({ name, server, certificates: { authority, pairs } }) => {
 		const place = { cluster: name, server, authority: authority.certificate };
 		const others = people.map(async (person) => ({

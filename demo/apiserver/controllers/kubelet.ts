@@ -1,4 +1,5 @@
 // Plays the kubelets: pods start, become ready and stop after the given times. Skips pods for which `runsElsewhere` returns true.
+import { isIPv6 } from "node:net";
 import { type ApiObject, keyOf, listAt, textAt, timestamp } from "../api-object.ts";
 import { isReady } from "../eviction.ts";
 import type { ControllerHost } from "./controller.ts";
@@ -20,7 +21,16 @@ interface Step {
 
 export function runKubelets(
 	host: ControllerHost,
-	{ times, runsElsewhere }: { readonly times: PodTimes; readonly runsElsewhere: (pod: ApiObject) => boolean },
+	{
+		times,
+		runsElsewhere,
+		address,
+	}: {
+		readonly times: PodTimes;
+		readonly runsElsewhere: (pod: ApiObject) => boolean;
+		/** The nodes' address. Pods have addresses of the same IP version, which nothing listens on. */
+		readonly address: string;
+	},
 ): void {
 	const { store } = host.core;
 	const steps = new Map<string, Step>();
@@ -59,14 +69,20 @@ export function runKubelets(
 		return Math.min(times.stopMs, (metadata.deletionGracePeriodSeconds ?? 0) * 1_000);
 	}
 
+	function newAddress(): string {
+		lastAddress++;
+		if (isIPv6(address)) return `fd00:10:244::${lastAddress.toString(16)}`;
+		return `10.244.${Math.floor(lastAddress / 250)}.${(lastAddress % 250) + 1}`;
+	}
+
 	function take(pod: ApiObject, what: Step["what"]): void {
 		const client = host.as(`system:node:${textAt(pod, "spec.nodeName")}`, ["system:nodes", "system:authenticated"]);
 		if (what === "stop") {
 			client.remove("pods", pod, { gracePeriodSeconds: 0 });
 			return;
 		}
-		const podIP = textAt(pod, "status.podIP") || `10.244.${Math.floor(++lastAddress / 250)}.${(lastAddress % 250) + 1}`;
-		client.setStatus("pods", pod, runningStatus(pod, podIP, what === "ready"));
+		const ip = textAt(pod, "status.podIP") || newAddress();
+		client.setStatus("pods", pod, runningStatus(pod, { ip, hostIp: address, ready: what === "ready" }));
 	}
 }
 
@@ -79,7 +95,10 @@ function nextStep(pod: ApiObject): Step["what"] | undefined {
 	return isReady(pod) ? undefined : "ready";
 }
 
-function runningStatus(pod: ApiObject, podIP: string, ready: boolean) {
+function runningStatus(
+	pod: ApiObject,
+	{ ip, hostIp, ready }: { readonly ip: string; readonly hostIp: string; readonly ready: boolean },
+) {
 	const condition = (type: string, value: boolean) => ({
 		type,
 		status: value ? "True" : "False",
@@ -92,9 +111,9 @@ function runningStatus(pod: ApiObject, podIP: string, ready: boolean) {
 	return {
 		...pod.status,
 		phase: "Running",
-		hostIP: "127.0.0.1",
-		podIP,
-		podIPs: [{ ip: podIP }],
+		hostIP: hostIp,
+		podIP: ip,
+		podIPs: [{ ip }],
 		startTime: startedAt,
 		conditions: [
 			...others,
