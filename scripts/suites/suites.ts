@@ -102,7 +102,7 @@ export const clusterSuites: readonly ClusterSuite[] = [
 		name: "fleets",
 		size: "all",
 		files: [
-			...e2e("fleet-life", "install-obstacles", "member-forgotten", "member-leaves", "sidecar"),
+			...e2e("fleet-life", "install-obstacles", "ipv6", "member-forgotten", "member-leaves", "sidecar"),
 			"test/agent/chart.e2e.test.ts",
 			"test/agent/cluster-api/",
 		],
