@@ -7,6 +7,7 @@
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
 import { agentName } from "../../disruption/agent-names.ts";
 import { AgentUnavailableError, type Silent } from "../../disruption/errors.ts";
+import { explainDialError } from "../../proto/dial-options.ts";
 import { LineSplitter } from "../../proto/line-splitter.ts";
 import { withoutNodeAdvice } from "../../proto/verified-tls.ts";
 import type { Clock } from "../process/clock.ts";
@@ -275,7 +276,8 @@ class HttpApiConnection implements ApiConnection {
 	}
 
 	#broken(options: Described, failure: unknown): AgentUnavailableError {
-		const why = failure instanceof Error ? withoutNodeAdvice(failure.message) : "the answer was broken off";
+		const why =
+			failure instanceof Error ? withoutNodeAdvice(explainDialError(failure).message) : "the answer was broken off";
 		return this.#unavailable(options, `no answer from its API server: ${why}`, { cause: failure });
 	}
 

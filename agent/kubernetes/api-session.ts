@@ -1,6 +1,7 @@
 // Keeps one HTTP/2 session to the API server. It pings every 2 s, and ends if a ping has no answer for 5 s, so a frozen server is noticed
 // even without requests.
 import { type ClientHttp2Session, connect, constants } from "node:http2";
+import { dialOptions } from "../../proto/dial-options.ts";
 import type { Clock } from "../process/clock.ts";
 import type { ApiAccess } from "./api-access.ts";
 
@@ -31,6 +32,7 @@ export class ApiSession {
 		this.#clock = clock;
 		this.http2 = connect(new URL(access.server).origin, {
 			...access.tls(),
+			...dialOptions,
 			rejectUnauthorized: true,
 			minVersion: "TLSv1.2",
 			settings: { enablePush: false, initialWindowSize: streamWindowBytes },

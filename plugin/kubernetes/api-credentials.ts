@@ -6,6 +6,7 @@ import { Agent } from "node:https";
 import { isIP } from "node:net";
 import { checkServerIdentity, type ConnectionOptions, createSecureContext } from "node:tls";
 import { isRecord } from "../../disruption/record.ts";
+import { dialOptions } from "../../proto/dial-options.ts";
 import { ConnectionError } from "./api-error.ts";
 import { clientVersion } from "./client-version.ts";
 import type { Connection } from "./connection.ts";
@@ -172,7 +173,7 @@ function createAgent({ server, httpProxy }: Connection, tls: TlsOptions, proxied
 	if (proxied instanceof PlainAgent) return proxied;
 	const proxyEnv = httpProxy === undefined ? {} : { HTTP_PROXY: httpProxy, HTTPS_PROXY: httpProxy };
 	// High, because many evictions run in parallel, and each occupies a socket until the server answers.
-	const options = { keepAlive: true, maxSockets: 128, proxyEnv };
+	const options = { ...dialOptions, keepAlive: true, maxSockets: 128, proxyEnv };
 	return server.startsWith("http:") ? new PlainAgent(options) : new Agent({ ...tls, ...options });
 }
 

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { type ApiDialer, createApiDialer, type DialerOptions } from "../../../plugin/kubernetes/api-dialer.ts";
 import { SilentServerError } from "../../../plugin/kubernetes/api-error.ts";
 import type { Connection } from "../../../plugin/kubernetes/connection.ts";
+import { playTwoAddresses, twoAddresses } from "../../support/two-addresses.ts";
 
 async function listen(server: Server): Promise<string> {
 	server.listen(0, "127.0.0.1");
@@ -104,6 +105,16 @@ test("a server that never answers TLS's handshake is given up long before an ans
 	await expect(asked[0]).rejects.toThrow("no connection within 80ms");
 	// Reported once for all waiting requests.
 	expect(told).toEqual([20]);
+});
+
+test("each address of a server's name has a second, because a slow line needs more than Node's quarter", async () => {
+	const timeouts: unknown[] = [];
+	playTwoAddresses((options) => timeouts.push(options["autoSelectFamilyAttemptTimeout"]));
+	for (const scheme of ["http", "https"]) {
+		const asked = dialTo(`${scheme}://${twoAddresses}:1`).exchange(get);
+		await expect(asked).rejects.toMatchObject({ code: "ECONNREFUSED" });
+	}
+	expect(timeouts).toEqual([1_000, 1_000]);
 });
 
 test("a proxy that never connects is given up too", async () => {
