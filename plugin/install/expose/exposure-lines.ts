@@ -1,6 +1,6 @@
 // Formats messages about the addresses between agents: which come later, are missing, or are not needed.
 import type { PlannedCluster, PlannedFleet } from "../planned-fleet.ts";
-import { kindTexts } from "./exposure.ts";
+import { type Exposure, kindTexts } from "./exposure.ts";
 import { peersService } from "./peers-service.ts";
 
 /** Returns the messages for a plan that this command applies. */
@@ -37,7 +37,36 @@ export function lateAddressWarnings(clusters: readonly PlannedCluster[], { await
 	];
 }
 
-export function memberWarnings({ members, awaited }: PlannedFleet): readonly string[] {
+/**
+ * Returns a warning for each IP version of a Service that no source range is of. kube-proxy ignores the ranges of another version, and
+ * without a range it lets all clients through. `ipFamilies`: undefined if they are not known yet.
+ */
+export function openVersionWarnings(
+	name: string,
+	{ kind, sources }: Exposure,
+	ipFamilies: readonly string[] = [],
+): readonly string[] {
+	if (kind !== "loadbalancer" || sources.length === 0) return [];
+	const examples: Readonly<Record<string, string>> = { IPv4: "203.0.113.0/24", IPv6: "2001:db8::/32" };
+	return ipFamilies
+		.filter((version) => !sources.some((source) => (source.includes(":") ? "IPv6" : "IPv4") === version))
+		.map(
+			(version) =>
+				`${name}: service/${peersService} serves ${version}, to all clients: no source range is of ${version}. ` +
+				`Name all ranges again, and one of ${version}, such as --expose-source=${name}=${examples[version]}`,
+		);
+}
+
+export function memberWarnings(planned: PlannedFleet): readonly string[] {
+	return [
+		...missingAddressWarnings(planned),
+		...planned.clusters.flatMap(({ found: { context, peers }, exposure }) =>
+			exposure ? openVersionWarnings(context.name, exposure, peers?.ipFamilies) : [],
+		),
+	];
+}
+
+function missingAddressWarnings({ members, awaited }: PlannedFleet): readonly string[] {
 	const silent = members.filter(({ id, address }) => address === undefined && !awaited.has(id)).map(({ name }) => name);
 	if (silent.length === 0 || members.length === 1) return [];
 	return [

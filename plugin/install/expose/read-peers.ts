@@ -10,6 +10,8 @@ import { peersService, readExposure } from "./peers-service.ts";
 export interface FoundPeers {
 	readonly exposure: Exposure;
 	readonly offered: Offered;
+	/** The IP versions of the Service, for example ["IPv4", "IPv6"]. */
+	readonly ipFamilies?: readonly string[];
 }
 
 /**
@@ -25,5 +27,6 @@ export async function readPeers(context: KubeContext): Promise<FoundPeers | unde
 	const exposure = service && readExposure(service);
 	if (!exposure || service.metadata?.labels?.[agentNamespaceLabel] === undefined) return undefined;
 	const nodes = exposure.kind === "nodeport" ? await client.list<V1Node>("/api/v1/nodes") : [];
-	return { exposure, offered: offeredAddresses(service, nodes) };
+	const { ipFamilies } = service.spec ?? {};
+	return { exposure, offered: offeredAddresses(service, nodes), ...(ipFamilies && { ipFamilies }) };
 }

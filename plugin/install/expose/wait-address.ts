@@ -5,6 +5,7 @@ import { formatAge } from "../../flags/duration.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { UsageError } from "../../terminal/errors.ts";
 import { installStep } from "../install-step.ts";
+import { openVersionWarnings } from "./exposure-lines.ts";
 import { type Exposure, kindTexts } from "./exposure.ts";
 import { chooseAddress, type OfferedAddress } from "./offered-addresses.ts";
 import { peersService } from "./peers-service.ts";
@@ -44,6 +45,7 @@ export async function waitForAddress(
 		if (peers?.exposure.kind === exposure.kind && peers.offered.kind === "some") {
 			const { address, of } = chooseAddress(peers.offered, undefined);
 			tell(`${name}  others reach its agents at ${address}, ${of}`);
+			for (const line of openVersionWarnings(name, exposure, peers.ipFamilies)) tell(`Warning: ${line}`);
 			return { address, of };
 		}
 		const now = clock.now();

@@ -26,10 +26,10 @@ const overrides = [
 	"--pod-ip=127.10.1.10",
 ];
 
-function commandOf(container: Partial<AgentContainer>) {
+function commandOf(container: Partial<AgentContainer>, at = place) {
 	const metadata = { name: "agent-a", namespace: "xpdb-system", uid: "u", resourceVersion: "1" };
 	const spec = { nodeName: "c1-n0", serviceAccountName: "xpdb-agent", containers: [{ name: "agent", ...container }] };
-	return agentCommand({ metadata, spec }, place);
+	return agentCommand({ metadata, spec }, at);
 }
 
 describe("agentCommand()", () => {
@@ -66,6 +66,13 @@ describe("agentCommand()", () => {
 		});
 		expect(env).toEqual({ POD_IP: "127.10.1.10", NODE: "c1-n0", NAME: "on-c1-n0" });
 		expect(args[1]).toBe("--cluster-name=on-c1-n0-$(UNKNOWN)");
+	});
+
+	test("puts an IPv6 address into brackets where a port follows", () => {
+		const variable = { name: "POD_IPS", valueFrom: { fieldRef: { fieldPath: "status.podIPs" } } };
+		const { args, env } = commandOf({ env: [variable] }, { ...place, ip: "::1" });
+		expect(args).toEqual(expect.arrayContaining(["--peer-listen-address=[::1]:8444", "--pod-ip=::1"]));
+		expect(env).toEqual({ POD_IPS: "::1" });
 	});
 
 	test("refuses a variable that it cannot resolve, instead of leaving it out", () => {

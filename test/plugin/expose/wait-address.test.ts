@@ -11,7 +11,10 @@ const service = (ingress: readonly object[] = [], type = "LoadBalancer") => ({
 });
 
 /** Waits for an address. `atSecond` returns the Service at that second, and each read takes `readingMs`. */
-function wait(atSecond: (second: number) => object, { timeoutMs = 60_000, readingMs = 0 } = {}) {
+function wait(
+	atSecond: (second: number) => object,
+	{ timeoutMs = 60_000, readingMs = 0, sources = [] as readonly string[] } = {},
+) {
 	const told: string[] = [];
 	const aborting = new AbortController();
 	let nowMs = 0;
@@ -26,7 +29,7 @@ function wait(atSecond: (second: number) => object, { timeoutMs = 60_000, readin
 		],
 	});
 	const found = waitForAddress(
-		{ context: newContext("eu", client), exposure },
+		{ context: newContext("eu", client), exposure: { ...exposure, sources } },
 		{
 			timeoutMs,
 			signal: aborting.signal,
@@ -54,6 +57,17 @@ describe("waitForAddress()", () => {
 			"eu  service/xpdb-peers: its load balancer has no address yet (2s)",
 			"eu  service/xpdb-peers: its load balancer has no address yet (17s)",
 			"eu  others reach its agents at a.elb.example.com:8444, the load balancer",
+		]);
+	});
+
+	test("warns of an IP version that the new Service has and no source range is of", async () => {
+		const made = service([{ ip: "2001:db8::7" }]);
+		const dual = { ...made, spec: { ...made.spec, ipFamilies: ["IPv6"] } };
+		const { found, told } = wait(() => dual, { sources: ["10.0.0.0/8"] });
+		await found;
+		expect(told).toEqual([
+			"eu  others reach its agents at [2001:db8::7]:8444, the load balancer",
+			expect.stringMatching("^Warning: eu: service/xpdb-peers serves IPv6, .*--expose-source=eu=2001:db8::/32"),
 		]);
 	});
 

@@ -123,6 +123,24 @@ describe("planFleet(), addresses", () => {
 		]);
 	});
 
+	const versions = [
+		{ name: "both", ipFamilies: ["IPv4", "IPv6"], sources: ["10.0.0.0/8", "2001:db8::/32"], open: [] },
+		{ name: "one of two", ipFamilies: ["IPv4", "IPv6"], sources: ["10.0.0.0/8"], open: ["IPv6"] },
+		{ name: "another one", ipFamilies: ["IPv6"], sources: ["10.0.0.0/8"], open: ["IPv6"] },
+		{ name: "the other way round", ipFamilies: ["IPv4"], sources: ["2001:db8::/32"], open: ["IPv4"] },
+		{ name: "none, on purpose", ipFamilies: ["IPv4", "IPv6"], sources: [], open: [] },
+		{ name: "one, of a Service that is not there yet", ipFamilies: undefined, sources: ["10.0.0.0/8"], open: [] },
+	];
+	test.each(versions)("warns of an IP version without a source range: $name", ({ ipFamilies, sources, open }) => {
+		const peers = { ...served(balancer, "a.example.com:8444"), ...(ipFamilies && { ipFamilies }) };
+		const found = clusters({ eu: { address: "a.example.com:8444", peers } });
+		expect(memberWarnings(plan(found, ["loadbalancer"], { sources }).planned)).toEqual(
+			open.map((version) =>
+				expect.stringMatching(`^eu: service/xpdb-peers serves ${version}, .* no source range is of ${version}`),
+			),
+		);
+	});
+
 	test("says of the only member that it needs no address", () => {
 		const { planned } = plan(clusters({ eu: {} }), ["none"]);
 		expect(exposureLines(planned)).toEqual(["eu: it has no address, and as the only member needs none"]);
