@@ -1,7 +1,7 @@
 import { Metadata } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
 import { callerFields } from "../../../agent/peers/caller.ts";
-import { createPeerGate, type IncomingCall } from "../../../agent/server/gate.ts";
+import { createPeerGate, createTokenGate, type IncomingCall } from "../../../agent/server/gate.ts";
 import { AgentServiceService } from "../../../proto/gen/xpdb/v1/agent.ts";
 import { writePassedOnCaller } from "../../../proto/passed-on.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
@@ -9,6 +9,32 @@ import { createFakeCluster } from "../../support/fake-cluster.ts";
 function callOf(path: string, metadata = new Metadata()): IncomingCall {
 	return { metadata, getAuthContext: () => ({}), getPath: () => path, getPeer: () => "127.0.0.1:1" };
 }
+
+describe("admit() on the port for callers with a token", () => {
+	for (const [peer, address] of [
+		["10.0.0.7:40000", "10.0.0.7"],
+		["fd00::7:40000", "fd00::7"],
+		["::1:40000", "::1"],
+	] as const) {
+		test(`limits callers by their address: ${peer}`, async () => {
+			const asked: unknown[] = [];
+			const gate = createTokenGate({
+				identity: {
+					check: async (_, from) => {
+						asked.push(from);
+						return { kind: "unauthenticated", reason: "unknown" };
+					},
+				},
+				rights: { refusal: async () => undefined },
+				local: createFakeCluster(),
+				member: async () => createFakeCluster(),
+				others: async () => [],
+			});
+			await gate.admit({ ...callOf(AgentServiceService.renew.path), getPeer: () => peer });
+			expect(asked).toEqual([address]);
+		});
+	}
+});
 
 describe("admit() on the peer port", () => {
 	test("says which member calls, and for whom it says that it does", async () => {
