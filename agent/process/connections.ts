@@ -1,6 +1,7 @@
 // Limits the connections of one port. Until a call on it was admitted, a connection lives only for seconds, and may be closed in favor of a
 // newer one. A connection is closed after several refused calls in a row. Clients can reconnect, and no decision depends on a connection.
 import { isLoopback } from "./is-loopback.ts";
+import { networkOf } from "./network-of.ts";
 
 export interface Connection {
 	readonly remoteAddress?: string | undefined;
@@ -12,6 +13,7 @@ export interface Connection {
 interface Known {
 	readonly connection: Connection;
 	readonly address: string;
+	readonly network: string;
 	readonly stopWaiting: () => void;
 	/** The caller that was last admitted over this connection; "" if none was. */
 	caller: string;
@@ -26,6 +28,11 @@ interface ConnectionsOptions {
 const maxConnections = 256;
 /** Does not apply to loopback: everyone who uses a port-forward has that address. */
 const maxPerAddress = 64;
+/**
+ * The same for an IPv6 network, whose owner can take a new address for each connection. But only until a caller is admitted: the agents of a
+ * large fleet may all be in one such network.
+ */
+const maxUnprovenPerNetwork = 64;
 /** A team may share one account; half of the connections stay for other callers. */
 const maxPerCaller = 128;
 /** Time for a handshake, and for a token review, which may take 5 s. */
@@ -59,11 +66,14 @@ export class Connections {
 		const fromThere = [...this.#byPeer.values()].filter((known) => known.address === address);
 		const full = !isLoopback(address) && fromThere.length >= maxPerAddress;
 		if (full && !closeOldestUnproven(fromThere)) return false;
+		const network = networkOf(address);
+		if (network !== address && !isLoopback(address)) this.#makeRoomIn(network);
 		if (this.#byPeer.size >= maxConnections && !closeOldestUnproven(this.#byPeer.values())) return false;
 		const peer = `${address}:${port}`;
 		const known: Known = {
 			connection,
 			address,
+			network,
 			caller: "",
 			refusals: 0,
 			stopWaiting: this.#options.after(unprovenMs, () => {
@@ -76,6 +86,14 @@ export class Connections {
 			if (this.#byPeer.get(peer) === known) this.#byPeer.delete(peer);
 		});
 		return true;
+	}
+
+	/** Closes a connection of the address that has the most, so that one address of a network does not crowd the others out. */
+	#makeRoomIn(network: string): void {
+		const unproven = [...this.#byPeer.values()].filter((known) => known.network === network && known.caller === "");
+		if (unproven.length < maxUnprovenPerNetwork) return;
+		const byAddress = [...Map.groupBy(unproven, ({ address }) => address).values()];
+		closeOldestUnproven(byAddress.reduce((most, next) => (next.length > most.length ? next : most)));
 	}
 
 	/** Records that a call of this caller was admitted. Closes the caller's oldest connection if there are too many. */

@@ -76,6 +76,33 @@ describe("Connections", () => {
 		expect(callers.filter(({ destroyed }) => destroyed)).toEqual(callers.slice(0, 12));
 	});
 
+	test("give one IPv6 network a quarter until callers are let in, because it has any number of addresses", () => {
+		const { connections, open } = setting();
+		const other = open("2001:db8:0:2::1").connection;
+		const flood = Array.from({ length: 200 }, (_, at) => open(`2001:db8:0:1::${(at + 1).toString(16)}`).connection);
+		expect(connections.size).toBe(65);
+		expect(other.destroyed).toBe(false);
+		expect(flood.filter(({ destroyed }) => !destroyed)).toEqual(flood.slice(-64));
+	});
+
+	test("close those of the busiest address of an IPv6 network, and keep its neighbours", () => {
+		const { connections, open } = setting();
+		const kubelet = open("fd00:1:2:3::1").connection;
+		for (let index = 0; index < 1_000; index++) open("fd00:1:2:3::7");
+		expect(connections.size).toBe(64);
+		expect(kubelet.destroyed).toBe(false);
+	});
+
+	test("let in as many agents of one IPv6 network as there are", () => {
+		const { connections, open } = setting();
+		const agents = Array.from({ length: 200 }, (_, at) => {
+			const { connection } = open(`fd00:1:2:3:${at.toString(16)}::7`);
+			connections.admitted(connection.peer, `member-${at}`);
+			return connection;
+		});
+		expect(agents.filter(({ destroyed }) => destroyed)).toEqual([]);
+	});
+
 	test("end after ten seconds where nobody was let in, and after twenty refusals", () => {
 		const { connections, open, pass } = setting();
 		const [silent, known, loud] = [open().connection, open().connection, open().connection];
