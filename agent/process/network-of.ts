@@ -1,8 +1,8 @@
 import { isIPv6 } from "node:net";
 
 /**
- * Returns the network of which one machine may have every address: the first half of an IPv6 address, which
- * providers and cluster networks assign as a whole. An IPv4 address is a network of its own, also in the form that a socket for both IP versions gives it.
+ * Returns the network of which one machine may have every address: the first half of an IPv6 address, which providers and cluster networks
+ * assign as a whole. An IPv4 address is a network of its own, also in the form that a socket for both IP versions gives it.
  */
 export function networkOf(address: string): string {
 	if (!isIPv6(address) || address.startsWith("::ffff:")) return address;
