@@ -170,7 +170,7 @@ export class Agent {
 		const gc = globalThis.gc;
 		return heapGuard({
 			read: readHeapUse,
-			collect: gc && (() => void gc({ type: "major", execution: "sync", flavor: "last-resort" })),
+			collect: gc && (() => gc({ type: "major", execution: "sync", flavor: "last-resort" })),
 			now: () => systemClock.now(),
 			warn: (heap) =>
 				log.warn({ ...heap, pods: pods() }, `The heap is nearly full. When it is, the agent ends. ${advice}`),

@@ -1,4 +1,4 @@
-// Limits how many pods that rounds let go, with or without a grant, may be on their way to one API server at a time, over all budgets. A
+// Limits how many pods that rounds allow to be evicted, with or without a grant, may be on their way to one API server at a time. A
 // few more are granted ahead, so that they need not wait for a round. If more were granted ahead, their grants would become too old, and
 // each would need another read of its pod.
 import { Semaphore } from "./semaphore.ts";

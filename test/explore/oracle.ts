@@ -14,7 +14,6 @@
 //   labels, or the budgets, changed between the two rounds.
 // - Earlier budgets and scales. For each member, the judge takes the least that it required since the round's first acquisition. A change
 //   and a round at the same time can be put in either order, member by member.
-//
 // A budget under which the round did not count is judged member by member, from when the member's count had to know of it
 // (known-budgets.ts). If the count knew it all the time, it is judged from the first acquisition, because its content is read after that. A
 // budget that was absent for a part of that time is not checked. A pod that got other labels since its grant is judged from then on,
