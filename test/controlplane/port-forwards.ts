@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { isIPv6 } from "node:net";
 import { type AgentPodObject, type AgentPorts, shippedPorts } from "../../demo/agents/agent-command.ts";
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 import { applyPatch, isStatus, isTransient } from "../../demo/machine/api-client.ts";
@@ -66,8 +65,7 @@ export async function forwardPorts(
 		spec: {
 			forwards: (["grpc", "peers", "http"] as const).map((name) => ({
 				ports: [shippedPorts[name]],
-				// kwok joins the two with a colon.
-				target: { address: isIPv6(address) ? `[${address}]` : address, port: ports[name] },
+				target: { address, port: ports[name] },
 			})),
 		},
 	};
