@@ -1,11 +1,11 @@
-// Scenarios of deletes, dry runs and pauses, and of errors of an API server that has executed the request or will do so later.
+// Scenarios of deletes, dry runs, pauses and stops, and of errors of an API server that has executed the request or will execute it later.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain } from "./scenario-parts.ts";
 import { begins, isCall, isCancelled, nobodyIsEvicted, waitsToSend } from "./staging.ts";
 import type { Step } from "./scheduler.ts";
 import type { World } from "./world.ts";
 
-/** Pauses all drains, as the pause key of the screen does. */
+/** Pauses every plugin process, as the pause key of its screen does. */
 const pauseAll: EventData<World> = {
 	name: "all drains are paused",
 	run: (world) => {
@@ -26,7 +26,7 @@ function logsInUntil(event: string, { kind, actor }: Step, world: World): boolea
 	return kind === "timer" && actor === "drain-1" && waitsToSend(world, "drain-1") && world.times(event) === 0;
 }
 
-/** Pause and resume all drains, at most twice. */
+/** Events: all drains are paused and then resumed, at most twice. */
 export const pauses: readonly EventData<World>[] = [
 	{ ...pauseAll, times: 2, when: (world) => world.times(pauseAll.name) === world.times(resumeAll.name) },
 	{ ...resumeAll, times: 2, when: (world) => world.times(pauseAll.name) > world.times(resumeAll.name) },

@@ -1,4 +1,5 @@
-// Scenarios in which budgets, fleets, scales or owners differ between members or change while rounds run.
+// Scenarios in which budgets, fleets, scales or owners differ between members or change while rounds run. Others are about deleted Leases,
+// members that do not answer, pods without a controller, and a restored etcd.
 import { reservationsIn } from "./lease-text.ts";
 import type { BudgetData, Scenario } from "./scenario.ts";
 import { cluster, drain, oneUnavailable, statefulSet, trouble, web } from "./scenario-parts.ts";

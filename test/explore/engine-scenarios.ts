@@ -1,5 +1,5 @@
-// Scenarios of what goes wrong besides the rounds: uncovered pods, and labels, budgets and members that change at any step while the
-// eviction engine remembers them.
+// Scenarios of what can go wrong outside the rounds. Labels, budgets and members change at any step while the eviction engine remembers
+// them, also for pods that no budget covered. Other scenarios are about silent watches and idle Leases.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import { namespace } from "./workload.ts";

@@ -1,4 +1,4 @@
-// Runs the shipped code through all scenarios: random schedules by seed, and all schedules of the small scenarios.
+// Runs the shipped code through scenarios: random schedules by seed, and exhaustive searches of the small scenarios.
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,11 +13,11 @@ const program = join(dirname(fileURLToPath(import.meta.url)), "main.ts");
 
 /** Schedules in one job: enough to be worth the message, and few enough to show progress. */
 const schedulesPerJob = 50;
-/** The schedules that every scenario gets before new states decide, if the total has room for them. */
+/** The schedules that every scenario without `holdsBack` gets before new states decide, if the total has room for them. */
 const freeFloor = 100;
-/** A staged scenario has few states, and 20 of its schedules find what it stages. */
+/** The same for a staged scenario (with `holdsBack`). It has few states, and 20 schedules catch nearly all mutants that it is made for. */
 const stagedFloor = 40;
-/** A scenario that brings fewer new states per schedule gets no more schedules. */
+/** Beyond its floor, a scenario that brings fewer new states per schedule gets no more schedules, unless it runs alone. */
 const leastNewStates = 0.01;
 /** A longer run is cut, and the search reports that it is not complete. */
 const mostSearchedSteps = 400;
@@ -48,7 +48,9 @@ export async function exploreRandomly(
 	return report(failure);
 }
 
-/** Runs schedules until they are spent, one fails or `stop` aborts, and adds them to the sums. The batch of the failed one is not added. */
+/**
+ * Runs schedules until enough are spent, one fails or `stop` aborts, and adds them to the sums. The batch of a failed schedule is not added.
+ */
 export async function spend(
 	sums: ReadonlyMap<string, ScenarioSum>,
 	{
@@ -158,7 +160,7 @@ export function report(failure: FoundFailure | undefined): boolean {
 	return false;
 }
 
-/** Shrinks in a new process, because this one has not loaded the driven code. */
+/** Shrinks in a new process, because loadDriven() must run before any driven code is loaded, and this process has loaded some. */
 function shrinkAside({ scenario, replay }: FoundFailure): void {
 	console.log(`In short: npm run explore -- --scenario ${scenario} --shrink ${replay}`);
 	spawnSync(process.execPath, [program, "--scenario", scenario, "--shrink", replay], { stdio: "inherit" });

@@ -21,9 +21,7 @@ function finishes(name: string, ready: boolean, when: (world: World) => boolean 
 	};
 }
 
-/**
- * Returns an event that fails if the drain has ended and has left a pod that needs no grant: it requested one, and the budget had no room.
- */
+/** Returns an event that reports a bug if all drains have ended without an eviction, although the pod needs no grant. */
 function isLeft(name: string): EventData<World> {
 	return {
 		name: `${name} is left`,

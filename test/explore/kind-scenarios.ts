@@ -1,4 +1,4 @@
-// Scenarios of controllers whose kind or owner changes, and of API servers whose etcd comes back from a backup.
+// Scenarios of controllers whose kind or owner changes or whose scale is unknown, and of API servers whose etcd comes back from a backup.
 import { leaseText, reservationsIn } from "./lease-text.ts";
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
@@ -53,8 +53,8 @@ function restoredMeanwhile(
 }
 
 /**
- * Returns a scenario: a pod becomes ready after the backup, and then etcd is restored. If `bumped`, its versions are above the view's at
- * once. Otherwise they soon pass them.
+ * Returns a scenario: a pod becomes ready after the backup, and then etcd is restored. If `bumped`, the restore itself raises the versions
+ * above those that the view has seen. Otherwise, only later writes do.
  */
 function outgrown(name: string, about: string, bumped: boolean): Scenario<World> {
 	const isReady = "web-2 becomes ready";

@@ -6,7 +6,7 @@ import type { World } from "./world.ts";
 
 const two = [{ name: "web", selector: web, maxUnavailable: 2 }];
 
-/** Longer than a grant, or lists by which a pod is uncovered, may be used without a new check. */
+/** Longer than a grant may be used without a new check. The same limit holds for lists that show no budget over a pod. */
 const slowLoginMs = 1_500;
 
 /** Together, these two take more than a second, and each takes less. */

@@ -1,4 +1,4 @@
-// Scenarios of plugins that discover their fleet with the shipped code, through one agent or through several contexts. Members may not
+// Scenarios of plugins that discover their fleet with the shipped code, through one agent or through several contexts. Some members do not
 // answer, and descriptions grow old or change before they are used.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, oneUnavailable } from "./scenario-parts.ts";

@@ -1,4 +1,4 @@
-// Scenarios with PodDisruptionBudgets of a cluster, next to xpdb's budgets: its API server refuses an eviction that was granted.
+// Scenarios with PodDisruptionBudgets of a cluster, next to xpdb's budgets: the cluster's API server refuses an eviction that was granted.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import { reserved } from "./staging.ts";
@@ -6,7 +6,7 @@ import type { World } from "./world.ts";
 
 const threeAvailable = { selector: web, minAvailable: 3 };
 
-/** Returns an event: when the drain of web-0 has ended, it checks that the drain left no reservation and was refused only once. */
+/** Returns an event: when the drain of web-0 has ended, it checks that the drain left no reservation and was refused at most once. */
 function isRefusedForGood(): EventData<World> {
 	return {
 		name: "drain-1 is refused for good",

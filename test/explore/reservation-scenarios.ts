@@ -1,4 +1,5 @@
-// Scenarios of what happens to a reservation: evidence, views that lag, the fence, late evictors, replacements, pods that are not ready.
+// Scenarios of what happens to a reservation: evidence, views that lag, the fence, late evictors, replacements, pods that are not ready, pods
+// under two budgets, and budgets that begin to cover a reserved pod.
 import { reservationsIn } from "./lease-text.ts";
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, onlyOnce, trouble, web } from "./scenario-parts.ts";
@@ -290,7 +291,7 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 	},
 ];
 
-/** Returns the version of the last change of a pod of c1. */
+/** Returns the version of the latest change of any pod of c1. */
 function revisionOf(world: World): number {
 	return Number(world.cluster("c1").server.podEvents.at(-1)?.resourceVersion ?? 0);
 }
@@ -323,7 +324,7 @@ function readySince(name: string): Scenario<World> {
 	};
 }
 
-/** Returns a scenario. `leases`: whether the watches on Leases show everything when the budget changes. */
+/** Returns a scenario: budget front begins to cover a pod that is reserved under budget web. `leases` is as for frontSelectsWeb(). */
 function coveredSince({
 	name,
 	leases,

@@ -1,4 +1,4 @@
-// Scenarios of rounds against rounds: Leases, commits, lines, and all faults of messages and processes.
+// Scenarios of rounds that compete: for Leases, in commits and in lines, with most faults of messages and processes.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, onlyOnce, trouble, web } from "./scenario-parts.ts";
 import { namespace } from "./workload.ts";

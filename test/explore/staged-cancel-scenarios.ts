@@ -1,4 +1,4 @@
-// Scenarios that each force one interleaving: a reservation is cancelled while its eviction is on its way, or was executed and not seen.
+// Scenarios that each force one interleaving: a reservation is cancelled while its eviction is on its way, or before an agent has seen it.
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain } from "./scenario-parts.ts";
 import { begins, cancels, ended, isCall, isCancelled, nobodyIsEvicted, server, waitsFor } from "./staging.ts";

@@ -25,15 +25,15 @@ const stoppedMs = 70_000;
 const both = { ...web, tier: "db" };
 
 /**
- * Whether the step must wait, because the scenario is about a doubled acquire: an acquire that could arrive before one is doubled, or the
- * message that its caller no longer waits.
+ * Whether the step must wait in a scenario about a doubled acquire. An acquire waits until one is doubled. The message that the caller of a
+ * request no longer waits is always held back, because it could end the double.
  */
 function isAsideOfDouble(what: string, kind: string, world: World): boolean {
 	if (what.startsWith("learns that")) return true;
 	return kind === "message" && what.startsWith("acquire") && world.times("doubled") === 0;
 }
 
-/** Whether all agents know their pods. */
+/** Whether the pod views of all agents are complete. */
 function isListed(world: World): boolean {
 	return world.agents().every(({ isSynced }) => isSynced);
 }

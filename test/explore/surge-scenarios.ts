@@ -1,4 +1,4 @@
-// Scenarios of rollouts that make one extra pod for a while. That pod can be evicted, but it does not make up for a pod of another cluster.
+// Scenarios of rollouts that make one extra pod. The cluster can lose one pod for it, but it does not make up for a pod of another cluster.
 import type { BudgetData, ClusterData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import type { World } from "./world.ts";

@@ -93,7 +93,7 @@ function isDatabaseGone(world: World): boolean {
 	return !nobodyIsEvicted(world) && world.cluster("c1").server.getPod({ namespace, name: "db-0" }).kind === "gone";
 }
 
-/** Longer than the time for which a comparison holds. */
+/** Longer than the 5 s for which an agent relies on its latest comparison of a watch with a list. */
 const comparisonTimeMs = 6_000;
 
 export const workloadScenarios: readonly Scenario<World>[] = [
