@@ -2,7 +2,7 @@
 // would multiply the states. Some random runs use it, because the engine would refuse before a round could go wrong.
 //
 // It requests grants with the shipped runRound, and evicts granted pods with the shipped evictUnderTicket. The other code imitates the
-// plugin. It ends when its pods are gone or its attempts are used up.
+// plugin. The process ends when its pods are evicted or gone, or when its attempts are used up.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import { coveringBudgets } from "../../disruption/budget/covering.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";

@@ -63,7 +63,7 @@ export abstract class Drain extends SimulatedProcess {
 	/** Ends the run, as an expired `--timeout` does. */
 	abstract timeOut(): void;
 
-	/** Pauses the run, as the key on its screen does: it starts nothing until it is resumed. */
+	/** Pauses the run of a PluginProcess, as the key on its screen does. A DrainProcess ignores this. */
 	pause(): void {}
 
 	resume(): void {}

@@ -1,4 +1,4 @@
-// Reads Leases without the code under test, for the judge and for histories.
+// Reads Leases without the code under test, for the judge, the scenarios and the histories.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { SimulatedApiServer } from "./simulated-api.ts";
 

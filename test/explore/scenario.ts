@@ -168,7 +168,9 @@ export interface Scenario<W = never> {
 	readonly splitAnswers?: boolean;
 	/** Views are shown every event at once. */
 	readonly freshViews?: boolean;
-	/** Whether a round must be granted at the end. False if the budget always refuses. */
+	/**
+	 * Whether the end of a run evicts one more pod for which the budgets have room, and one finished pod (settling.ts). True by default.
+	 */
 	readonly probe?: boolean;
 	/** Runs before the drains begin. */
 	readonly prepare?: (world: W) => void;

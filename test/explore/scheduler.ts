@@ -3,9 +3,9 @@
 import { seededRandom } from "./random.ts";
 
 export type StepKind =
-	/** A request reaches its server, or an answer its caller. */
+	/** A request reaches its server, an answer its caller, or an agent learns that its caller does not wait. */
 	| "message"
-	/** A request is executed although its caller gave it up. */
+	/** A request is executed for which no caller waits: it was given up, its caller died, or it is a double. */
 	| "late"
 	| "fault"
 	| "timer"

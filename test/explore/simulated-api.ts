@@ -15,7 +15,7 @@ export { SimulatedApiServer } from "./simulated-api-server.ts";
 export interface ApiCall<T> {
 	readonly verb: "get" | "list" | "create" | "update" | "delete" | "patch" | "evict";
 	readonly resource: "leases" | "pods" | "budgets" | "fleet" | "scales" | "workloads" | "nodes" | "version";
-	/** The object's name, "" for a list. */
+	/** The name of the object, or its path for a scale. "" for a list, the fleet and the version. */
 	readonly name: string;
 	/** What else the request contains, for people and for histories. */
 	readonly detail?: unknown;

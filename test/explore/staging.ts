@@ -73,7 +73,7 @@ export function waitsFor(world: World, from: string, what: string): boolean {
 	return world.network.waiting(from).some((asked) => asked.startsWith(what));
 }
 
-/** Whether a drain has a timer and no request under way, which means that it waits for its login. */
+/** Whether a drain has a timer, and none of its requests waits to be executed. In these scenarios it then waits for its login. */
 export function waitsToSend(world: World, name: string): boolean {
 	const found = world.drains.find((each) => each.name === name);
 	return found?.clock.next() !== undefined && world.network.waiting(name).length === 0;
@@ -202,7 +202,7 @@ export function lists(index: number, when: Moment): EventData<World> {
 	return { name: `agent-${index} lists`, when, run: (world) => agent(world, index).relist() };
 }
 
-/** The agent's next timer fires before any message or event, if it is due within a second. */
+/** The agent's next timer fires, whatever else is under way. It must be due within a second. */
 export function waitsASecond(index: number, when: Moment): EventData<World> {
 	const due = (world: World) => {
 		const { clock } = agent(world, index);

@@ -25,12 +25,12 @@ import type { SimulatedProcess } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 
 /**
- * How many versions lie between the backup and the start of a run. More writes than happen until every agent has noticed a restore, so
- * that until then no version is given twice.
+ * How many versions lie between the backup and the start of a run. Fewer writes happen until every agent has noticed a restore, so that
+ * until then no version is given twice. A restore with `bumped` raises the versions by as many.
  */
 const writesSinceBackup = 1_000;
 
-/** Faults of messages and processes: after one of these, a round can leave something behind. */
+/** Faults of messages and processes. After one of these, except a refusal, a round can leave something behind. */
 const troubles: ReadonlySet<string> = new Set<keyof Limits>([
 	"lost",
 	"gaveUp",
