@@ -9,7 +9,7 @@ const both = ["c1", "c2"];
 /** One pod of this cluster is down, so a round over both clusters grants nothing. */
 const second = cluster("c2", 2, { agents: 1, workloads: [statefulSet(2, { unready: [0] })] });
 
-/** Returns an event: c1 leaves c2 out of its list after an agent of c1 has obeyed the longer list. c2 is not forgotten. */
+/** Returns an event: c1 leaves c2 out of its list once its agents have written c2 to their Lease of known members. c2 is not forgotten. */
 function leavesOut(when: (world: World) => boolean): EventData<World> {
 	return {
 		name: "c1 leaves c2 out",

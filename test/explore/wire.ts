@@ -1,5 +1,5 @@
-// The wire of one run: plugins and agents call agents through the shipped client and server. Each message is a step of the simulated
-// network. The judge sees what an agent answers and what a caller reads.
+// The wire of one run: plugins and agents call agents through the shipped client and server, over the simulated network. The judge sees
+// what an agent answers and what a caller reads.
 import type { PeerClients } from "../../agent/peers/peer-clients.ts";
 import { Peers } from "../../agent/peers/peers.ts";
 import type { AcquireOutcome, Count } from "../../disruption/budget/cluster.ts";
