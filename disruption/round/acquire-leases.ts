@@ -23,8 +23,8 @@ export interface RoundRequest {
 }
 
 /**
- * Tries to acquire all Leases at once, without waiting. If another run holds one of them, it releases all, and waits in line for each in
- * the one order of all runs. A `contended` request waits in line from the start.
+ * Tries to acquire all Leases at once, without waiting. If another run holds one of them or waits for it, releases all, and waits in line
+ * for each in the one order of all runs. A `contended` request waits in line from the start.
  */
 export async function acquireAll(
 	request: RoundRequest,

@@ -18,8 +18,8 @@ export interface GrantRequest {
 	/** Ends the wait. A grant that was already handed out is not taken back. */
 	readonly signal: AbortSignal;
 	/**
-	 * Called with the reason for the wait after each round that gives one, and when a look finds another reason. `nextMs` are the milliseconds
-	 * until the next look or round.
+	 * Called with the reason for the wait: after each round that gives one, when a look finds another one, and after a failure that may pass.
+	 * Not called if a member gives no answer. `nextMs` are the milliseconds until the next look or round.
 	 */
 	readonly onWait?: (wait: Wait, nextMs: number) => void;
 	/** What the pod waits for, or waited for last. The queue sets it. */

@@ -72,7 +72,7 @@ export class Places {
 		this.#wake();
 	}
 
-	/** Takes a place for a pod that may be evicted. A pod that waits for a grant takes none, so it blocks no other pod. */
+	/** Takes a place for a pod that may be evicted. A pod that waits takes one only during a round (ask()), so it does not block other pods. */
 	keep(lane: string): Place {
 		const found = this.#of(lane);
 		found.granted += 1;
