@@ -117,8 +117,8 @@ function mayAskInBackground({ connection, names }: KeptContext, key: (namespace:
 
 /**
  * Returns the contexts of the command line with their kept names. Empty if the kubeconfig does not resolve the contexts, because the line
- * may be incomplete. Also empty if the line has credentials or impersonates a user, because nothing may be kept then. Does not load TLS,
- * the slowest part.
+ * may be incomplete. Also empty if the line has a token, a username or a password, or impersonates a user, because nothing may be kept
+ * then. Does not load TLS, the slowest part.
  */
 async function findKept(flags: GlobalFlags, { env, wallClock }: SourceOptions): Promise<readonly KeptContext[]> {
 	const { token, as, asUid, asGroup, asUserExtra, username, password } = flags;

@@ -14,8 +14,8 @@ interface WatchedRun {
 }
 
 /**
- * An older count must not look like the state after an eviction or a round. Agents count twice a second, and the watch reports four times a
- * second.
+ * An older count must not look like the state after an eviction or a round. After a change, an agent counts within about half a second, and
+ * the watch reports the count within a quarter of a second.
  */
 const settleMs = 1_000;
 /** Namespaces that are named within this time share one watch. */
