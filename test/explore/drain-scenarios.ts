@@ -1,5 +1,5 @@
-// Scenarios in which the shipped drain drains nodes: it lists their pods, evicts or deletes them in its own order, and reports what became of
-// each node.
+// Scenarios in which the shipped drain drains nodes: it lists their pods, evicts or deletes them in its own order, and reports what became
+// of each node.
 import { pauses } from "./command-scenarios.ts";
 import type { ClusterData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";

@@ -49,7 +49,8 @@ export async function exploreRandomly(
 }
 
 /**
- * Runs schedules until enough are spent, one fails or `stop` aborts, and adds them to the sums. The batch of a failed schedule is not added.
+ * Runs schedules until enough are spent, one fails or `stop` aborts, and adds them to the sums. The batch of a failed schedule is not
+ * added.
  */
 export async function spend(
 	sums: ReadonlyMap<string, ScenarioSum>,

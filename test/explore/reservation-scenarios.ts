@@ -1,5 +1,5 @@
-// Scenarios of what happens to a reservation: evidence, views that lag, the fence, late evictors, replacements, pods that are not ready, pods
-// under two budgets, and budgets that begin to cover a reserved pod.
+// Scenarios of what happens to a reservation: evidence, views that lag, the fence, late evictors, replacements, pods that are not ready,
+// pods under two budgets, and budgets that begin to cover a reserved pod.
 import { reservationsIn } from "./lease-text.ts";
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, onlyOnce, trouble, web } from "./scenario-parts.ts";

@@ -169,7 +169,8 @@ export interface Scenario<W = never> {
 	/** Views are shown every event at once. */
 	readonly freshViews?: boolean;
 	/**
-	 * Whether the end of a run evicts one more pod for which the budgets have room, and one finished pod (settling.ts). True by default.
+	 * Whether settling a run ends with the eviction of a pod for which the budgets have room, and of a finished pod (settling.ts). By default
+	 * true.
 	 */
 	readonly probe?: boolean;
 	/** Runs before the drains begin. */

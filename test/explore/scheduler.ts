@@ -3,7 +3,7 @@
 import { seededRandom } from "./random.ts";
 
 export type StepKind =
-	/** A request reaches its server, an answer its caller, or an agent learns that its caller does not wait. */
+	/** A request reaches its server, an answer reaches its caller, or an agent learns that its caller does not wait. */
 	| "message"
 	/** A request is executed for which no caller waits: it was given up, its caller died, or it is a double. */
 	| "late"

@@ -1,5 +1,5 @@
-// One watch request at a simulated API server. It begins after a version, or with a list, whose objects come all at once. Then it shows events
-// one by one.
+// One watch request at a simulated API server. It begins after a version, or with a list, whose objects come all at once. Then it shows
+// events one by one.
 import type { ApiAnswer, ApiStreamOptions } from "../../agent/kubernetes/api-connection.ts";
 import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";

@@ -1,4 +1,4 @@
-// Scenarios that each force one interleaving: a reservation is cancelled while its eviction is on its way, or before an agent has seen it.
+// Scenarios that each force one interleaving: a reservation is cancelled while its eviction is on its way or is not yet seen.
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain } from "./scenario-parts.ts";
 import { begins, cancels, ended, isCall, isCancelled, nobodyIsEvicted, server, waitsFor } from "./staging.ts";
