@@ -29,8 +29,8 @@ export interface Evictor<R> {
 	/** Reads this very pod consistently. Returns undefined if it is gone, or if its name has another uid. */
 	read(pod: PodReference): Promise<FoundPod | undefined>;
 	/**
-	 * Whether an eviction may still be sent. It may not in a pause, or after a stop or a timeout. Called before each attempt, and again right
-	 * before the request is written.
+	 * Whether an eviction may still be sent. It may not in a pause, or after a stop, a timeout or the loss of the pod's node. Called before
+	 * each attempt, and again right before the request is written.
 	 */
 	mayBeSent?(): boolean;
 }

@@ -72,7 +72,7 @@ export class Places {
 		this.#wake();
 	}
 
-	/** Takes a place for a pod that may be evicted. A pod that waits takes one only during a round (ask()), so it does not block other pods. */
+	/** Takes a place for a pod that may be evicted. A pod that waits takes one only during a round (ask()), so it blocks no other pod. */
 	keep(lane: string): Place {
 		const found = this.#of(lane);
 		found.granted += 1;
