@@ -1,8 +1,8 @@
 // A small but faithful API server: what Kubernetes promises of Leases, pods, evictions, budgets and scales, and nothing more.
 //
-// One revision grows over all kinds, as in etcd. Every write makes a new version, except an update of a Lease or a patch of a pod that
-// changes nothing. Stale writes and stale preconditions are conflicts. Pods, Leases, budgets and workloads leave their events in logs, from
-// which views are fed as late as the schedule wants. Nothing here is asynchronous: simulated-api.ts carries the calls.
+// One revision grows over all kinds, as in etcd. Every write makes a new version, except an update of a Lease, a patch of a pod or an
+// eviction that changes nothing. Stale writes and stale preconditions are conflicts. Pods, Leases, budgets and workloads leave their events
+// in logs, from which views are fed as late as the schedule wants. Nothing here is asynchronous: simulated-api.ts carries the calls.
 import {
 	ConflictError,
 	type ControllerName,
