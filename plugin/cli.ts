@@ -34,7 +34,7 @@ export async function parseCommandLine(argv: readonly string[]): Promise<ParsedC
 	};
 	addLevel(tree, "options", (level) => addAction(level, help(optionsText())));
 	addLevel(tree, "help", (topics) => {
-		addCommands(topics, (level, command) => addAction(level, help(commandText(command))));
+		addCommands(topics, (level, command) => addAction(level, help(commandText(command, commands))));
 		addAction(topics, help(overviewText(commands)));
 	});
 	tree.parseSync(words);
@@ -100,7 +100,7 @@ function addRun(level: Argv, command: Command, argv: readonly string[], done: Do
 	addAction(
 		level,
 		(found) => {
-			if (found["help"] === true) return done({ kind: "help", text: commandText(command) });
+			if (found["help"] === true) return done({ kind: "help", text: commandText(command, commands) });
 			const words = line.words.slice(command.name.split(" ").length);
 			refuseExtraWords(command, words);
 			const flags = Object.fromEntries(Object.keys(table).map((name) => [name, found[name]]));

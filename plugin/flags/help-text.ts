@@ -21,7 +21,7 @@ const withoutClusters = ["report", "completion"];
 
 /** Fits a screen of 80 columns and 24 rows, with the prompt below it. Examples are in each command's own help. */
 export function overviewText(all: readonly Command[]): string {
-	// Subcommands are left out, so that the overview fits the screen.
+	// Subcommands are in the help of their parents, so that the overview fits the screen.
 	const commands = all.filter(({ name }) => !name.includes(" "));
 	const width = Math.max(...commands.map(({ name }) => name.length));
 	const grouped = new Set(groups.flatMap(([, names]) => names));
@@ -40,28 +40,40 @@ export function overviewText(all: readonly Command[]): string {
 	].join("\n");
 }
 
-export function commandText({ name, words, describe, examples, flags }: Command): string {
+/** `all`: every command, from which the subcommands of this one are listed. */
+export function commandText({ name, words, describe, examples, flags }: Command, all: readonly Command[]): string {
 	const used = [
 		...(withoutClusters.includes(name) ? [] : ["contexts", "context"]),
 		...(inNamespace.includes(name) ? ["namespace"] : []),
 	];
 	const shared = Object.entries(globalFlags).filter(([flag]) => used.includes(flag));
 	const own = flagLines([...Object.entries(flags), ...shared]);
+	const below = subcommandLines(name, all);
 	return [
 		`${describe}.`,
 		"",
 		"Examples:",
 		...exampleLines(examples),
+		...(below.length > 0 ? ["Available Commands:", ...below, ""] : []),
 		...(own.length > 0 ? ["Flags:", ...own, ""] : []),
 		"Usage:",
 		`  ${programName} ${name} ${words} [flags]`.replace("  [", " ["),
 		"",
+		...(below.length > 0 ? [`Use "${programName} ${name} COMMAND --help" for the help of a subcommand.`] : []),
 		`Use "${programName} options" for the flags of all commands.`,
 	].join("\n");
 }
 
 export function optionsText(): string {
 	return `Flags of every command:\n\n${flagLines(Object.entries(globalFlags)).join("\n")}`;
+}
+
+/** kubectl lists subcommands like this. "leases release" is a subcommand of "leases". */
+function subcommandLines(parent: string, all: readonly Command[]): readonly string[] {
+	const below = all.filter(({ name }) => name.startsWith(`${parent} `));
+	const words = below.map(({ name }) => name.slice(parent.length + 1));
+	const width = Math.max(...words.map((word) => word.length));
+	return below.map(({ describe }, index) => `  ${(words[index] ?? "").padEnd(width)}  ${describe}`);
 }
 
 function exampleLines(examples: Command["examples"]): readonly string[] {

@@ -159,6 +159,16 @@ describe("parseCommandLine()", () => {
 		}
 	});
 
+	for (const { name, describe: what } of commands.filter((each) => each.name.includes(" "))) {
+		const [parent = "", word = ""] = name.split(" ");
+		test(`"${name}" is in the help of "${parent}", as kubectl lists subcommands`, async () => {
+			const parsed = await parseCommandLine([parent, "--help"]);
+			const text = parsed.kind === "help" ? parsed.text : "";
+			expect(text).toContain(`\nAvailable Commands:\n  ${word}  ${what}\n\n`);
+			expect(text).toContain(`\nUse "kubectl xpdb ${parent} COMMAND --help" for `);
+		});
+	}
+
 	test.each([
 		{ command: "explain", shown: ["contexts=LIST", "namespace=TEXT"] },
 		{ command: "drain", shown: ["contexts=LIST"] },
