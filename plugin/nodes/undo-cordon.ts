@@ -1,7 +1,8 @@
-// Implements uncordon --op: undoes what one operation did to a node, and nothing else.
+// Implements uncordon --op: undoes what one operation did to a node, and nothing else. It changes no node that no longer belongs to the
+// operation, and counts it as failed: whether that node can be scheduled is now up to another drain or user.
 import type { EventSink } from "../events/events.ts";
 import type { DryRun } from "../flags/dry-run.ts";
-import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
+import { ConnectionError, errorText } from "../kubernetes/api-error.ts";
 import { type CordonResult, setUnschedulable } from "./cordon.ts";
 import type { NodeTarget } from "./node-target.ts";
 import { operationAnnotation } from "./operation.ts";
@@ -14,15 +15,18 @@ export async function undoCordon(
 	{ id, dryRun, emit }: { readonly id: string; readonly dryRun: DryRun; readonly emit: EventSink },
 ): Promise<CordonResult> {
 	const { context, name, operation } = node;
+	let isLost = false;
 	const write = async (patch: Readonly<Record<string, object>>): Promise<void> => {
 		if (await patchAnnotated(node, { id }, patch)) return;
+		isLost = true;
 		throw new Error(`it does not belong to operation ${id} any more`);
 	};
 	const wasBefore = operation?.kind === "operation" && operation.operation.cordonedBefore;
 	const staysCordoned = node.unschedulable && (wasBefore || node.cordonedByOthers);
 	if (!staysCordoned) {
 		const written = dryRun === "none" ? { annotations: withoutAnnotation, write } : {};
-		return setUnschedulable(node, { desired: false, dryRun, emit, ...written });
+		const result = await setUnschedulable(node, { desired: false, dryRun, emit, ...written });
+		return isLost ? "failed" : result;
 	}
 	try {
 		if (dryRun === "none") await write({ metadata: { annotations: withoutAnnotation } });
@@ -30,8 +34,7 @@ export async function undoCordon(
 		if (!(error instanceof Error)) throw error;
 		const message = `cannot write annotations of node "${name}": ${errorText(error)}`;
 		emit({ type: "diagnostic", level: "warning", context: context.name, message });
-		if (error instanceof ConnectionError) return "unanswered";
-		return error instanceof ApiError ? "failed" : "unannotated";
+		return error instanceof ConnectionError ? "unanswered" : "failed";
 	}
 	const message = `node "${name}" was cordoned ${wasBefore ? "before" : "by others since"} operation ${id} and stays so`;
 	emit({ type: "diagnostic", level: "info", context: context.name, message });

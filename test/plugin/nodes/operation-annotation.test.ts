@@ -299,6 +299,27 @@ describe("undoCordon()", () => {
 		expect(node.events.at(-1)).toMatchObject({ message: "it does not belong to operation 7f3c2a any more" });
 	});
 
+	test.each([
+		{ name: "that was cordoned before and stays so", unschedulable: true },
+		{ name: "that another user uncordoned before", unschedulable: false },
+	])("also fails for a node $name, if another run took it over in between", async ({ unschedulable }) => {
+		const node = new FakeNode({
+			unschedulable,
+			mark: { ...bobs, id: base.id, cordonedBefore: unschedulable },
+		});
+		const target = node.target();
+		node.mark = formatOperation(bobs);
+		const emit = (event: RunEvent): void => void node.events.push(event);
+		expect(await undoCordon(target, { id: base.id, dryRun: "none", emit })).toBe("failed");
+		expect(node.operation).toEqual(bobs);
+		expect(node.events).toContainEqual(
+			expect.objectContaining({
+				level: "warning",
+				message: 'cannot write annotations of node "n1": it does not belong to operation 7f3c2a any more',
+			}),
+		);
+	});
+
 	test("takes only the mark of a node that somebody uncordoned already", async () => {
 		const node = new FakeNode({ mark: { ...bobs, id: base.id } });
 		expect(await undo(node)).toBe("done");
