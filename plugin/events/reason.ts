@@ -20,7 +20,7 @@ export const reasons = [
 	"Interrupted",
 	/** This run lost the node to another run, or took it from another run. */
 	"TakenOver",
-	/** The drain waits for a pod that fits only on nodes that this drain cordoned. */
+	/** The drain waits for a pod that fits only on cordoned nodes of this drain. */
 	"DrainDeadlock",
 ] as const;
 

@@ -53,7 +53,7 @@ export async function tellDeadlocks(
 
 interface Deadlock {
 	readonly context: KubeContext;
-	/** The only nodes that fit the pod. All of them are cordoned nodes of this drain. */
+	/** The only nodes that fit the pod. All of them are cordoned nodes of this drain. Another user may have cordoned them before. */
 	readonly fitting: readonly string[];
 }
 
@@ -107,11 +107,11 @@ function tell(
 	{ emit, suggest }: Pick<DeadlockDependencies, "emit" | "suggest">,
 ): void {
 	const [node = ""] = fitting;
-	const [fits, them] = fitting.length === 1 ? ["fits", "it"] : ["fit", "them"];
+	const [fits, are] = fitting.length === 1 ? ["fits", "is"] : ["fit", "are"];
 	const command = suggest.xpdb(["uncordon", node], context.name);
 	const waits = waiting === 1 ? "waits" : "wait";
 	const message =
-		`pod ${used.namespace}/${used.pod} is Pending, only ${fitting.join(", ")} ${fits} it, and this drain cordoned ${them}: ` +
+		`pod ${used.namespace}/${used.pod} is Pending, only ${fitting.join(", ")} ${fits} it, which ${are} cordoned and part of this drain: ` +
 		`it uses up budget ${budget}, for which ${counted(waiting, "pod")} of this drain ${waits}. To let it start: ${command}`;
 	emit({
 		type: "diagnostic",

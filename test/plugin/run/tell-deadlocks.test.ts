@@ -71,7 +71,7 @@ async function told({
 }
 
 describe("tellDeadlocks()", () => {
-	test("says once that only a node fits which this drain cordoned, and how to go on", async () => {
+	test("says once that only a cordoned node of this drain fits, and how to go on", async () => {
 		expect(await told({})).toEqual([
 			{
 				type: "diagnostic",
@@ -81,7 +81,7 @@ describe("tellDeadlocks()", () => {
 				node: "n0",
 				budget: "shop/pin",
 				message:
-					"pod shop/pin-0 is Pending, only n0 fits it, and this drain cordoned it: it uses up budget shop/pin, for which " +
+					"pod shop/pin-0 is Pending, only n0 fits it, which is cordoned and part of this drain: it uses up budget shop/pin, for which " +
 					"2 pods of this drain wait. To let it start: kubectl xpdb uncordon n0 --context c1",
 			},
 		]);
@@ -90,7 +90,7 @@ describe("tellDeadlocks()", () => {
 	test("names all nodes that fit", async () => {
 		const [event] = await told({ nodes: { n0: { disk: "ssd" }, n1: { disk: "ssd" }, n2: {} } });
 		expect(event).toMatchObject({
-			message: expect.stringContaining("only n0, n1 fit it, and this drain cordoned them"),
+			message: expect.stringContaining("only n0, n1 fit it, which are cordoned and part of this drain"),
 		});
 	});
 
