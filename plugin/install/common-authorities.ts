@@ -36,38 +36,71 @@ export function commonAuthorities(
 
 export type AuthorityKeeper = ClusterCertificates & { readonly authority: KeptAuthority };
 
-/** Throws UsageError if clusters keep different CAs. The error names each CA, the members that trust it, and how to delete one. */
+/**
+ * Throws UsageError if clusters keep different CAs, or different new CAs of a change. The error names each CA, the members that trust it,
+ * and how to delete one.
+ */
 export function refuseDifferentKept(
 	keepers: readonly AuthorityKeeper[],
 	clusters: readonly ClusterCertificates[],
 	agentNamespace: string,
 ): void {
-	const current = new Set(keepers.map(({ authority }) => authority.current.certificate));
-	if (current.size < 2) return;
-	const trusting = ({ authority: { current, next } }: AuthorityKeeper): readonly ClusterCertificates[] => {
-		const kept = [current, ...(next ? [next] : [])].map(({ certificate }) => certificate).filter(isReadable);
+	refuseDifferent(
+		keepers.map((keeper) => {
+			const { current, next } = keeper.authority;
+			return { keeper, shown: current, judged: next ? [current, next] : [current] };
+		}),
+		{ clusters, agentNamespace, what: "CAs" },
+	);
+	refuseDifferent(
+		keepers.flatMap((keeper) => {
+			const { next } = keeper.authority;
+			return next ? [{ keeper, shown: next, judged: [next] }] : [];
+		}),
+		{ clusters, agentNamespace, what: "new CAs" },
+	);
+}
+
+interface Kept {
+	readonly keeper: AuthorityKeeper;
+	readonly shown: KeyPair;
+	/** A member that trusts one of these trusts what the keeper has. */
+	readonly judged: readonly KeyPair[];
+}
+
+function refuseDifferent(
+	all: readonly Kept[],
+	{
+		clusters,
+		agentNamespace,
+		what,
+	}: { readonly clusters: readonly ClusterCertificates[]; readonly agentNamespace: string; readonly what: string },
+): void {
+	if (new Set(all.map(({ shown }) => shown.certificate)).size < 2) return;
+	const trusting = ({ judged }: Kept): readonly ClusterCertificates[] => {
+		const kept = judged.map(({ certificate }) => certificate).filter(isReadable);
 		return clusters.filter(({ ca }) => kept.some((certificate) => trusts(ca, certificate)));
 	};
-	const unknown = keepers.filter((keeper) => trusting(keeper).length === 0);
+	const unknown = all.filter((kept) => trusting(kept).length === 0);
 	// Unless exactly one of the CAs is trusted, only the user knows which one belongs to the fleet.
-	const isClear = unknown.length === keepers.length - 1;
+	const isClear = unknown.length === all.length - 1;
 	throw new UsageError(
 		[
-			`${keepers.map(({ context }) => context).join(" and ")} keep different CAs in Secret ${authoritySecret}: a fleet has one`,
-			...keepers.map((keeper) => {
-				const by = trusting(keeper);
+			`${all.map(({ keeper }) => keeper.context).join(" and ")} keep different ${what} in Secret ${authoritySecret}: a fleet has one`,
+			...all.map((kept) => {
+				const by = trusting(kept);
 				const who = by.length === 0 ? "no member" : namesOf(by);
-				const { certificate } = keeper.authority.current;
+				const { certificate } = kept.shown;
 				const which = isReadable(certificate) ? describeAuthorities(certificate) : "a certificate that cannot be read";
-				return `${keeper.context}: ${which}, trusted by ${who}`;
+				return `${kept.keeper.context}: ${which}, trusted by ${who}`;
 			}),
 		].join("\n"),
 		[
 			isClear
 				? "Delete what no member trusts, and run this again:"
 				: "Delete the one that is not the fleet's, by its fingerprint, and run this again:",
-			...(isClear ? unknown : keepers).map(
-				({ context }) =>
+			...(isClear ? unknown : all).map(
+				({ keeper: { context } }) =>
 					`  ${commandLine(["kubectl", "--context", context, "-n", agentNamespace, "delete", `secret/${authoritySecret}`])}`,
 			),
 		].join("\n"),

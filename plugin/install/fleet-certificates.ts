@@ -58,14 +58,17 @@ export async function planFleetCertificates(
 	return plan(clusters, options);
 }
 
-/** Returns the fleet's CA with its key, if one of these clusters keeps it. Throws UsageError if they keep different CAs. */
+/**
+ * Returns the fleet's CA with its key, if one of these clusters keeps it. After an interrupted move, several may keep it: the one that also
+ * keeps the new CA of a change comes first. Throws UsageError if they keep different CAs.
+ */
 export function findKeptAuthority(
 	clusters: readonly ClusterCertificates[],
 	agentNamespace: string,
 ): AuthorityKeeper | undefined {
 	const keepers = clusters.flatMap((each) => (each.authority ? [{ ...each, authority: each.authority }] : []));
 	refuseDifferentKept(keepers, clusters, agentNamespace);
-	return keepers[0];
+	return keepers.find(({ authority }) => authority.next) ?? keepers[0];
 }
 
 async function planCreated(

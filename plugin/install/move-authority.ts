@@ -1,6 +1,6 @@
 // Moves the CA's key to another member, for example before the member that keeps it leaves the fleet.
 import { UsageError } from "../terminal/errors.ts";
-import { authoritySecret, authoritySecretObject } from "./certificate-objects.ts";
+import { authoritySecret, authoritySecretObject, type KeptAuthority } from "./certificate-objects.ts";
 import type { ClusterObject } from "./cluster-object.ts";
 import { commonAuthorities, refuseRevoked } from "./common-authorities.ts";
 import { findKeptAuthority } from "./fleet-certificates.ts";
@@ -42,7 +42,8 @@ export async function moveAuthority(
 	}
 	const bundle = commonAuthorities(clusters, agentNamespace);
 	refuseRevoked(kept.authority.current, { bundle, context: kept.context, agentNamespace });
-	if (!target.authority) {
+	// After an interrupted move, the target may keep the CA without the new one that a later change of the CA has stored.
+	if (kept.context !== keepIn && !isSameKept(target.authority, kept.authority)) {
 		await store.recordUse({ action: "Move", keeper: kept.context, member: keepIn, clusterId: target.clusterId });
 		await store.write(keepIn, authoritySecretObject(agentNamespace, kept.authority));
 		tell(`${keepIn}: Secret ${authoritySecret} keeps the fleet's CA with its key`);
@@ -51,6 +52,10 @@ export async function moveAuthority(
 		await store.removeAuthority(context);
 		tell(`${context}: deleted Secret ${authoritySecret}`);
 	}
+}
+
+function isSameKept(left: KeptAuthority | undefined, right: KeptAuthority): boolean {
+	return left?.current.certificate === right.current.certificate && left.next?.certificate === right.next?.certificate;
 }
 
 /** Throws UsageError if no context has that name. */

@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { moveAuthority } from "../../../plugin/install/move-authority.ts";
 import { changeAuthority, renewCertificates } from "../../../plugin/install/rotate-certificates.ts";
-import { fleet, old, options } from "./rotation-fleet.ts";
+import type { ClusterCertificates } from "../../../plugin/install/read-certificates.ts";
+import { createAuthority } from "../../../plugin/install/sign-certificates.ts";
+import { date, fleet, old, options } from "./rotation-fleet.ts";
+
+const newer = await createAuthority(date);
+
+function clusterOf({ clusters }: ReturnType<typeof fleet>, name: string): ClusterCertificates {
+	const found = clusters.get(name);
+	if (!found) throw new Error(name);
+	return found;
+}
 
 describe("moveAuthority()", () => {
 	const moved = (world: ReturnType<typeof fleet>, keepIn = "eu") =>
@@ -27,6 +37,37 @@ describe("moveAuthority()", () => {
 		world.state.beforeWrite = () => undefined;
 		await moved(world);
 		expect(["eu", "us"].map((name) => world.clusters.get(name)?.authority?.current)).toEqual([old, undefined]);
+	});
+
+	test("keeps the new CA of a change that began after an interrupted move, wherever it is moved to", async () => {
+		for (const keepIn of ["eu", "us"]) {
+			const world = fleet();
+			for (const name of ["eu", "us"]) {
+				const authority = { current: old, ...(name === "us" && { next: newer }) };
+				world.clusters.set(name, { ...clusterOf(world, name), authority });
+			}
+			await expect(renewCertificates(world.world, options())).rejects.toThrow("Secret xpdb-fleet-ca in us has two");
+			await moved(world, keepIn);
+			expect(clusterOf(world, keepIn).authority).toEqual({ current: old, next: newer });
+			expect(clusterOf(world, keepIn === "eu" ? "us" : "eu").authority).toBeUndefined();
+			expect(await changeAuthority(world.world, options())).toBe("done");
+			expect(clusterOf(world, keepIn).authority).toEqual({ current: newer });
+		}
+	});
+
+	test("refuses two members that keep different new CAs, and deletes neither", async () => {
+		const world = fleet();
+		for (const name of ["eu", "us"]) {
+			world.clusters.set(name, {
+				...clusterOf(world, name),
+				authority: { current: old, next: name === "us" ? newer : await createAuthority(date) },
+			});
+		}
+		await expect(moved(world)).rejects.toMatchObject({
+			message: expect.stringContaining("eu and us keep different new CAs in Secret xpdb-fleet-ca: a fleet has one"),
+			hint: expect.stringContaining("Delete the one that is not the fleet's, by its fingerprint"),
+		});
+		expect(world.state.writes).toEqual([]);
 	});
 
 	test("refuses a context that is not named, and a key that nobody has", async () => {
