@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isDomainError } from "../../disruption/errors.ts";
 import { StepError } from "../fleet/access-step.ts";
 import { userAtHost } from "../fleet/holder-identity.ts";
-import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
+import { ApiError, ConnectionError, errorText, isForbidden } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -101,7 +101,7 @@ export async function openRotationWorld(
 			} catch (error) {
 				const passes = [ApiError, ConnectionError, StepError].some((kind) => error instanceof kind);
 				if (!passes && !isDomainError(error)) throw error;
-				if (error instanceof ApiError && error.code === 403) {
+				if (isForGood(error)) {
 					throw new UsageError(`${name}: cannot ask its agents: ${errorText(error)}`);
 				}
 				silent.set(name, errorText(error));
@@ -117,4 +117,13 @@ export async function openRotationWorld(
 	const listed = new Map(lists.flatMap(({ fleet }) => fleet.members.map(({ id, name }) => [id, name] as const)));
 	const seen = new Set(idOf.values());
 	return { world, unseen: [...listed].flatMap(([id, name]) => (seen.has(id) ? [] : [name])) };
+}
+
+/**
+ * Whether the user must first do something, such as get a right, so that asking again does not help. Other refusals may end by themselves: a
+ * pod may be gone, or the API server busy.
+ */
+function isForGood(error: unknown): boolean {
+	if (error instanceof StepError) return error.cause === undefined || isForbidden(error.cause);
+	return isForbidden(error);
 }
