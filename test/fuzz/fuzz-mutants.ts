@@ -1,4 +1,4 @@
-// The mutants of the fuzz targets: the shipped code without one validation, which the target must notice. Most targets have one, and some
+// The mutants of the fuzz targets: the shipped code without one validation, which the target must notice. Each target has one, and some
 // have several.
 import type { Mutant } from "../explore/mutant.ts";
 
@@ -140,6 +140,13 @@ const rows: readonly Row[] = [
 		file: "proto/fields.ts",
 		find: "if (value === undefined) throw missing(field);",
 		replace: "",
+	},
+	{
+		target: "http-request",
+		without: "a path is printable",
+		file: "agent/process/http-request.ts",
+		find: "(\\/[\\x21-\\x7e]*)",
+		replace: "(\\/[^ ]*)",
 	},
 	{
 		target: "lines",
