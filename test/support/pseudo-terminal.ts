@@ -1,5 +1,6 @@
 // Runs a program on a pseudo-terminal, with access to its screen, keys, signals and exit.
 import { spawn } from "@lydell/node-pty";
+import { RecentOutput } from "./recent-output.ts";
 import { TerminalEmulator } from "./terminal-emulator.ts";
 
 export interface PseudoTerminalOptions {
@@ -8,6 +9,8 @@ export interface PseudoTerminalOptions {
 	readonly env?: Readonly<Record<string, string>>;
 	/** The timeout of each wait. */
 	readonly patienceMs?: number;
+	/** How many characters of the end `output()` has at least. Default: all. */
+	readonly keptOutput?: number;
 	/** Gets each chunk before the screen does. */
 	readonly onData?: (data: string) => void;
 }
@@ -31,7 +34,7 @@ export interface PseudoTerminal extends Disposable {
 export function startInTerminal(
 	program: string,
 	args: readonly string[],
-	{ columns = 100, rows = 30, env = {}, patienceMs = 60_000, onData }: PseudoTerminalOptions = {},
+	{ columns = 100, rows = 30, env = {}, patienceMs = 60_000, keptOutput, onData }: PseudoTerminalOptions = {},
 ): PseudoTerminal {
 	const screen = new TerminalEmulator(columns, rows);
 	const basis = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", LANG: "C.UTF-8", TZ: "UTC" };
@@ -41,12 +44,12 @@ export function startInTerminal(
 		rows,
 		env: { ...basis, ...env },
 	});
-	let output = "";
+	const output = new RecentOutput(keptOutput);
 	let isOver = false;
 	const listeners = new Set<() => void>();
 	terminal.onData((data) => {
 		onData?.(data);
-		output += data;
+		output.add(data);
 		screen.write(data);
 		for (const listener of listeners) listener();
 	});
@@ -77,7 +80,7 @@ export function startInTerminal(
 	return {
 		pid: terminal.pid,
 		screen,
-		output: () => output,
+		output: () => output.text,
 		press: (keys) => terminal.write(keys),
 		resize(width, height) {
 			screen.resize(width, height);

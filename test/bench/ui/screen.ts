@@ -1,6 +1,7 @@
 // Opens a screen of the shipped plugin on a pseudo-terminal, and records its frames.
 import { loadavg } from "node:os";
 import { type PseudoTerminal, startInTerminal } from "../../support/pseudo-terminal.ts";
+import { RecentOutput } from "../../support/recent-output.ts";
 import type { Bench } from "../bench.ts";
 import { programEnvironment, programPath } from "../programs.ts";
 import { FrameLog } from "./frame-log.ts";
@@ -16,18 +17,21 @@ export interface BenchScreen extends Disposable {
 const size = { columns: 140, rows: 40 };
 /** Starts are slow while other programs run. */
 const patienceMs = 120_000;
+/** Several full frames. A screen is watched for minutes, and its output must not slow this process down. */
+const keptOutput = 256 * 1024;
 
 export function openScreen(bench: Bench, args: readonly string[]): BenchScreen {
 	const frames = new FrameLog();
-	let output = "";
+	const output = new RecentOutput(keptOutput);
 	const startedAt = performance.now();
 	const terminal = startInTerminal(programPath(bench, "kubectl-xpdb"), args, {
 		...size,
 		env: programEnvironment(bench),
 		patienceMs,
+		keptOutput,
 		onData(data) {
 			frames.see(data, performance.now());
-			output += data;
+			output.add(data);
 		},
 	});
 	return {
@@ -37,10 +41,10 @@ export function openScreen(bench: Bench, args: readonly string[]): BenchScreen {
 		async timeTo(text) {
 			let at = 0;
 			await terminal.until(() => {
-				if (at === 0 && text.test(output)) {
+				if (at === 0 && text.test(output.text)) {
 					at = performance.now();
 					// The next call looks only at later output.
-					output = "";
+					output.clear();
 				}
 				return at > 0;
 			});
