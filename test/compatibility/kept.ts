@@ -27,8 +27,13 @@ export interface KeptAnnotations {
 
 const folder = join(repositoryRoot, "test", "compatibility", "kept");
 
+/** Returns MAJOR.MINOR versions with the oldest first. As text, 0.10 would come before 0.2. */
+export function sortedVersions(versions: readonly string[]): readonly string[] {
+	return versions.toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }));
+}
+
 /** MAJOR.MINOR, the oldest first. */
-export const keptVersions: readonly string[] = existsSync(folder) ? readdirSync(folder).toSorted() : [];
+export const keptVersions: readonly string[] = existsSync(folder) ? sortedVersions(readdirSync(folder)) : [];
 
 export function keptFile(version: string, name: string): string {
 	return join(folder, version, name);
