@@ -33,8 +33,6 @@ export interface SoakTally {
 	refusals: number;
 	/** Output that no run of the plugin may print. */
 	readonly crashes: string[];
-	/** The IDs of the plugin's running processes. */
-	readonly running: Set<number>;
 }
 
 const nodes = 3;
@@ -55,8 +53,6 @@ async function runPlugin(args: readonly string[], soak: SoakContext): Promise<vo
 		env: { ...process.env, KUBECONFIG: fleet.kubeconfigPath, TMPDIR: fleet.dir },
 		stdio: ["ignore", "ignore", "pipe"],
 	});
-	const { pid } = child;
-	if (pid !== undefined) tally.running.add(pid);
 	const fate = random();
 	const signal = fate < 1 / 16 ? "SIGKILL" : fate < 3 / 16 ? "SIGINT" : undefined;
 	const timer = signal && setTimeout(() => child.kill(signal), random() * 4_000);
@@ -66,7 +62,6 @@ async function runPlugin(args: readonly string[], soak: SoakContext): Promise<vo
 		child.once("close", (code, by) => resolve(by ?? String(code)));
 	});
 	clearTimeout(timer);
-	if (pid !== undefined) tally.running.delete(pid);
 	const key = `${args[0]} ${ending}`;
 	tally.runs.set(key, (tally.runs.get(key) ?? 0) + 1);
 	tally.refusals += output.match(/ waits: | has no disruption left/g)?.length ?? 0;

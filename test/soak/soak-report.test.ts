@@ -6,7 +6,7 @@ const held: SoakResult = {
 	seconds: 120,
 	verdicts: [{ workload: "db", evictions: 3, deepest: 0, violations: [] }],
 	evictedPrimaries: [],
-	tally: { runs: new Map(), refusals: 1, crashes: [], running: new Set() },
+	tally: { runs: new Map(), refusals: 1, crashes: [] },
 	faults: [{ name: "etcd of c1 killed", recoverySeconds: 2 }],
 	agentMemoryMb: [70],
 	leaks: [],

@@ -62,7 +62,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
 	const startedAt = performance.now();
 	const deadline = AbortSignal.timeout(options.minutes * 60_000);
 	const stop = AbortSignal.any([signal, deadline]);
-	const tally: SoakTally = { runs: new Map(), refusals: 0, crashes: [], running: new Set() };
+	const tally: SoakTally = { runs: new Map(), refusals: 0, crashes: [] };
 	const soak = { fleet, random: seededRandom(seed), stop, tally };
 	await createWorkloads(fleet.clusters);
 	await untilHealthy(fleet);
