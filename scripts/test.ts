@@ -102,7 +102,7 @@ const reports = (): readonly SuiteReport[] =>
 		.map(({ name }) => readSuiteReport(reportPath(name)));
 
 /** The step of all real clusters also has a row for each of its suites. */
-function timesOf({ step, tally = nothing, ms, isInterrupted: isLeftOut }: StepResult): readonly SuiteTime[] {
+function timesOf({ step, tally, ms, isInterrupted: isLeftOut }: StepResult): readonly SuiteTime[] {
 	if (isLeftOut) return [{ name: step.name, result: notRun, ms }];
 	if (step !== realClusters) return [{ name: step.name, result: tally, ms }];
 	const { files } = readSuiteReport(reportPath(step.name));
@@ -128,7 +128,7 @@ try {
 	const results = await runLanes(lanes, {
 		signal: termination.signal,
 		isInterrupted: () => isInterrupted,
-		onEnd: ({ step, tally = nothing, isInterrupted: isLeftOut }) =>
+		onEnd: ({ step, tally, isInterrupted: isLeftOut }) =>
 			console.log(`${step.name}: ${isLeftOut ? notRun : formatTally(tally)}`),
 	});
 	const times: readonly SuiteTime[] = [
@@ -150,11 +150,7 @@ try {
 	});
 	// The failures are last, because often only the end of a long log is shown.
 	console.log(["", ...table, "", ...skipped, ...failed].join("\n"));
-	const total = sum([
-		onePassed,
-		...results.map(({ tally = nothing }) => tally),
-		...choice.leftOut.map(() => oneSkipped),
-	]);
+	const total = sum([onePassed, ...results.map(({ tally }) => tally), ...choice.leftOut.map(() => oneSkipped)]);
 	console.log(`\n${formatTally(total)}`);
 	process.exitCode = total.failed > 0 ? 1 : 0;
 } finally {

@@ -8,8 +8,8 @@ export interface Step {
 	/** Begins with the script that Node runs. */
 	readonly command: readonly [string, ...string[]];
 	readonly environment?: Readonly<Record<string, string>>;
-	/** Makes a tally from its exit code. Undefined if only its time counts. */
-	readonly tally?: (exitCode: number) => Tally;
+	/** Makes a tally from its exit code. */
+	readonly tally: (exitCode: number) => Tally;
 }
 
 export interface Lane {
@@ -21,8 +21,7 @@ export interface Lane {
 
 export interface StepResult {
 	readonly step: Step;
-	/** Undefined if only its time counts. */
-	readonly tally: Tally | undefined;
+	readonly tally: Tally;
 	readonly ms: number;
 	readonly isInterrupted: boolean;
 }
@@ -73,7 +72,7 @@ async function runStep(step: Step, { isBackground, isShown, signal }: RunStep): 
 		...(step.environment && { environment: step.environment }),
 	});
 	if (!isShown) console.log(`\n--- ${step.name}\n${output.trimEnd()}`);
-	return { step, tally: step.tally?.(code), ms: elapsedMs, isInterrupted: false };
+	return { step, tally: step.tally(code), ms: elapsedMs, isInterrupted: false };
 }
 
 /** The returned function gives the idle share of processor time since this call, from 0 to 1. */

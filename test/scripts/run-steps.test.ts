@@ -38,7 +38,7 @@ describe("runLanes()", () => {
 		const options = { signal, isInterrupted, onEnd: (result: StepResult) => void told.push(result) };
 		const results = await runLanes([{ steps, isBackground: false }], options);
 		expect(told.toSorted(byName)).toEqual(results.toSorted(byName));
-		return results.map(({ step, tally }) => [step.name, tally?.failed]);
+		return results.map(({ step, tally }) => [step.name, tally.failed]);
 	};
 
 	test("runs the steps of a group at the same time, and the next one after them", async () => {
