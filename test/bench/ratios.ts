@@ -1,7 +1,7 @@
 // Lists the ratios with their meaning and goals.
 export interface Ratio {
 	readonly name: string;
-	/** What is compared with what, for readers of this list. */
+	/** What is compared with what. "the same" refers to the ratio before it. */
 	readonly what: string;
 	/** Left out if the ratio is only reported. */
 	readonly goal?: { readonly better: "lower" | "higher"; readonly value: number };

@@ -12,9 +12,9 @@ const barEnd = 1.5;
 
 export function formatTable(outcomes: readonly Outcome[]): string {
 	const rows = outcomes.map((outcome) => {
-		const { name, goal } = outcome.ratio;
+		const { name, goal, what } = outcome.ratio;
 		const wanted = goal ? `${goal.better === "lower" ? "<=" : ">="} ${goal.value}` : "-";
-		if (outcome.kind === "missing") return [name, "-", wanted, "", "missing"];
+		if (outcome.kind === "missing") return [name, "-", wanted, "", "missing", what];
 		const { median, low, high } = outcome.spread;
 		const met = isMet(outcome.ratio, median);
 		return [
@@ -23,10 +23,11 @@ export function formatTable(outcomes: readonly Outcome[]): string {
 			wanted,
 			goal ? bar(median / goal.value) : "",
 			met === undefined ? "reported" : met ? "met" : "missed",
+			what,
 		];
 	});
-	const lines = [["ratio", "median (range)", "goal", "", ""], ...rows];
-	const widths = [0, 1, 2, 3].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+	const lines = [["ratio", "median (range)", "goal", "", "", "what is compared"], ...rows];
+	const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
 	const reasons = outcomes.flatMap((outcome) =>
 		outcome.kind === "missing" ? [`missing: ${outcome.ratio.name}: ${outcome.reason}`] : [],
 	);
