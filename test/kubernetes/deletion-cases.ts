@@ -65,6 +65,15 @@ export const deletionCases: readonly ContractCase[] = [
 		},
 	},
 	{
+		name: "ends a foreground deletion of an object that owns nothing, whatever its kind",
+		async run(world) {
+			const path = world.path("configmaps");
+			await world.create(path, { metadata: { name: "in-front" }, data: { a: "1" } });
+			await remove(world, `${path}/in-front`, { propagationPolicy: "Foreground" });
+			await world.until("it is gone", async () => (await world.get(`${path}/in-front`)).code === 404);
+		},
+	},
+	{
 		name: "takes pods away whose controller is gone",
 		async run(world) {
 			const labels = { app: "owner" };

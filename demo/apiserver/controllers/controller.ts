@@ -36,7 +36,8 @@ export class ControllerHost {
 
 	/** Calls `look` for each key that writes have touched since the last run. `keysOf` returns the keys that a write touches. */
 	reconcile(options: {
-		readonly resources: readonly string[];
+		/** "all" includes the kinds of CustomResourceDefinitions that are created later. */
+		readonly resources: readonly string[] | "all";
 		readonly keysOf: (event: StoreEvent) => readonly string[];
 		readonly look: (key: string) => void;
 	}): void {
@@ -52,14 +53,16 @@ export class ControllerHost {
 			for (const key of keys) this.#look(key, options.look);
 		};
 		const see = (event: StoreEvent): void => {
-			if (!options.resources.includes(event.resource)) return;
+			if (options.resources !== "all" && !options.resources.includes(event.resource)) return;
 			const keys = options.keysOf(event);
 			if (keys.length === 0) return;
 			if (queued.size === 0) setImmediate(run);
 			for (const key of keys) queued.add(key);
 		};
 		this.#stoppers.push(this.core.store.subscribe(see));
-		for (const resource of options.resources) {
+		const known =
+			options.resources === "all" ? new Set(this.core.types.map(({ key: each }) => each)) : options.resources;
+		for (const resource of known) {
 			for (const object of this.core.store.list(resource)) {
 				see({ type: "ADDED", resource, version: 0, object, previous: undefined });
 			}

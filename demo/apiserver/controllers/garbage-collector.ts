@@ -2,13 +2,24 @@
 import { type ApiObject, keyOf } from "../api-object.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
 
-const owned = ["pods", "replicasets.apps", "statefulsets.apps", "deployments.apps"];
+/** The kinds that own others here, or are owned. An object of any kind may be deleted in the foreground. */
+const kinds = [
+	"pods",
+	"replicasets.apps",
+	"statefulsets.apps",
+	"deployments.apps",
+	"daemonsets.apps",
+	"jobs.batch",
+	"replicationcontrollers",
+];
 
 export function runGarbageCollector(host: ControllerHost): void {
 	const { store } = host.core;
 	const client = host.as(controllerName("generic-garbage-collector"));
+	/** Includes the kinds of CustomResourceDefinitions, each once although several versions may be served. */
+	const allKinds = (): readonly string[] => [...new Set(host.core.types.map(({ key }) => key))];
 	const alive = (uid: string): boolean =>
-		host.core.types.some(({ key }) => store.list(key).some(({ metadata }) => metadata.uid === uid));
+		allKinds().some((key) => store.list(key).some(({ metadata }) => metadata.uid === uid));
 
 	const isOrphan = ({ metadata }: ApiObject): boolean =>
 		metadata.deletionTimestamp === undefined &&
@@ -16,26 +27,26 @@ export function runGarbageCollector(host: ControllerHost): void {
 		(metadata.ownerReferences ?? []).every(({ uid }) => !alive(uid));
 
 	host.reconcile({
-		resources: ["pods", "replicasets.apps", "statefulsets.apps", "deployments.apps", "replicationcontrollers"],
+		resources: kinds,
 		keysOf: ({ type, object }) => (type === "DELETED" ? [keyOf(object)] : []),
 		look() {
-			for (const resource of owned) {
+			for (const resource of kinds) {
 				for (const object of store.list(resource).filter(isOrphan)) client.remove(resource, object);
 			}
 			releaseForeground();
 		},
 	});
 	host.reconcile({
-		resources: ["replicasets.apps", "statefulsets.apps", "deployments.apps"],
+		resources: "all",
 		keysOf: ({ type, object }) => (type !== "DELETED" && isForeground(object) ? [keyOf(object)] : []),
 		look: releaseForeground,
 	});
 
 	/** Deletes the dependents of owners that are deleted in the foreground, and then removes the owners' finalizer. */
 	function releaseForeground(): void {
-		for (const resource of ["replicasets.apps", "statefulsets.apps", "deployments.apps"]) {
+		for (const resource of allKinds()) {
 			for (const owner of store.list(resource).filter(isForeground)) {
-				const dependents = owned.flatMap((key) =>
+				const dependents = kinds.flatMap((key) =>
 					store
 						.list(key)
 						.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid))
