@@ -6,7 +6,7 @@ import { HealthBoard } from "./health-board.ts";
 import { buildPrograms } from "./machine/build-programs.ts";
 import { SetupError } from "./machine/setup-error.ts";
 import { type Narrator, noBreak } from "./narrator.ts";
-import { runPlugin } from "./plugin-run.ts";
+import { PluginRuns } from "./plugin-run.ts";
 import { type SmallFleet, startSmallFleet } from "./small-fleet.ts";
 import { offerThingsToTry } from "./things-to-try.ts";
 
@@ -38,6 +38,8 @@ const times: PodTimes = { startMs: 100, readyMs: 500, stopMs: 300 };
 /** Rejects with the reason of `signal` if that aborts the story. All clusters have stopped when the promise settles. */
 export async function demonstrate(options: DemonstrationOptions): Promise<void> {
 	const { narrator, dir, port, signal, hasTerminal } = options;
+	// An abort listener that is added later is not called.
+	signal.throwIfAborted();
 	narrator.heading("xpdb: one budget over three clusters");
 	narrator.say(`Starting three small API servers on this machine: ${names.join(", ")}.`);
 	const startedAt = performance.now();
@@ -64,8 +66,7 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 		signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
 	});
 	aborted.catch(() => undefined);
-	/** Resolves when the latest run of the plugin has ended. */
-	let ended: Promise<unknown> = Promise.resolve();
+	const runs = new PluginRuns();
 	try {
 		const fleet = await Promise.race([clusters.ready, aborted]);
 		const whileUp = <T>(work: Promise<T>): Promise<T> => Promise.race([work, fleet.broken, aborted]);
@@ -77,9 +78,7 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 		const plugin = options.plugin ?? (await programs).plugin;
 		const run = async (args: readonly string[]): Promise<number> => {
 			const call = { plugin, args, dir, kubeconfig: fleet.kubeconfigPath, signal, narrator, hasTerminal };
-			const code = runPlugin(call);
-			ended = code.catch(() => undefined);
-			return whileUp(code);
+			return whileUp(runs.run(call));
 		};
 		isDraining = true;
 		const nodes = names.map((name) => `${name}-operator/${board.nodeOf(`${name}/db-0`)}`);
@@ -94,8 +93,8 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 			if (!signal.aborted) throw error;
 		});
 	} finally {
-		// The plugin must give the terminal back first.
-		if (hasTerminal) await ended;
+		// It may still run if a cluster's process has ended.
+		await runs.end();
 		await clusters.stop();
 	}
 }
