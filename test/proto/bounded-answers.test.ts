@@ -38,6 +38,15 @@ const rows = [
 				wire.AcquireResponse.fromPartial({ outcome: { $case: "acquired", value: { count: counted(count) } } }),
 			),
 	},
+	{
+		method: "watchBudgets",
+		of: (count: number) =>
+			wire.WatchBudgetsResponse.encode(
+				wire.WatchBudgetsResponse.fromPartial({
+					changed: [{ state: { $case: "count", value: counted(count) } }],
+				}),
+			),
+	},
 ] as const;
 
 describe("refuseOversized()", () => {
