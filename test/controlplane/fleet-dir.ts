@@ -77,8 +77,10 @@ function makeFolder(dir: string): void {
 	}
 }
 
-// A zombie process keeps its id, so callers also check whether its octet is claimed.
+// A zombie process keeps its id, so callers also check whether its octet is claimed. Node's kill() takes 0 and negative numbers as groups of
+// processes: -1 means all processes, and succeeds.
 function isAlive(pid: number): boolean {
+	if (!Number.isSafeInteger(pid) || pid <= 0) return false;
 	try {
 		process.kill(pid, 0);
 		return true;
@@ -95,7 +97,7 @@ export function readFleetState(dir: string): FleetState | undefined {
 	try {
 		return JSON.parse(readFileSync(path, "utf8")) as FleetState;
 	} catch {
-		// A hard kill cut off the file.
+		// A hard kill cut off the file. No process has this id.
 		return { pid: -1, octet: 0, clusters: [] };
 	}
 }
