@@ -19,7 +19,7 @@ function nodeTable({ node, pods, cordonedAt, end }: NodeLane, range: TimeRange):
 	const cordoned = cordonedAt === undefined ? "" : `cordoned ${clockText(cordonedAt)}`;
 	const ended = end === undefined ? "" : `${end.kind === "drained" ? "drained" : "not drained"} ${clockText(end.at)}`;
 	const state = [counted(pods.length, "pod"), cordoned, ended].filter(Boolean).join(", ");
-	const title = node === "" ? "Pods by name" : `Node ${node}`;
+	const title = node === "" ? "Named or selected pods" : `Node ${node}`;
 	const why = end?.kind === "failed" && end.text !== "" ? html`<p class="why">${end.text}</p>` : nothing;
 	if (pods.length === 0) return html`<h4>${title} <small>${state}</small></h4>${why}`;
 	return html`<table class="pods"><caption>${title} <small>${state}</small></caption>

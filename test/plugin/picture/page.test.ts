@@ -37,6 +37,17 @@ test("the page says in words what its pictures show", async () => {
 	}
 });
 
+test("the pods of evict, which names no node, have a title that also fits pods of a selector", async () => {
+	const pod = { context: "eu", pod: "shop/db-0", uid: "u0" };
+	const lines = recordLines([
+		[0, { type: "version", schema: "xpdb.events/1.0", command: "evict" }],
+		[1, { type: "pod.evicting", ...pod, budgets: [] }],
+		[2, { type: "pod.accepted", ...pod, waitedMs: 1_000 }],
+		[3, { type: "pod.evicted", ...pod }],
+	]);
+	expect(wordsOf(await pageOf(lines))).toContain("Named or selected pods 1 pod ");
+});
+
 test("what others wrote stays text, and could do nothing if it did not", async () => {
 	const attack = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>`;
 	const text = await pageOf(
