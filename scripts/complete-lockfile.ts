@@ -1,7 +1,7 @@
-// `npm run lockfile`, for use after adding or raising a dependency. npm omits a tool's builds for other platforms from package-lock.json if
-// its registry could not show them, and `npm ci` then refuses the file. This adds the builds, and the integrity of every entry that has
-// none, if the registry has it now. test/architecture/lockfile.ts refuses a build without integrity: take a version that the registry has
-// for every platform.
+// `npm run lockfile`: run it after you add or upgrade a dependency. If the registry does not list a tool's builds for other platforms, npm
+// leaves them out of package-lock.json, and `npm ci` then refuses the file. This script adds these builds, and each missing integrity that
+// the registry has. test/architecture/lockfile.ts refuses an entry without integrity. If one remains, choose a version of the tool that the
+// registry has for every platform.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";

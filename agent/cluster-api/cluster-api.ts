@@ -78,7 +78,7 @@ export interface ClusterApi {
 	getBudget(budget: BudgetName): Promise<MemberBudget | undefined>;
 	/** Consistent LIST of a namespace, or of all namespaces. */
 	listBudgets(namespace?: string): Promise<readonly MemberBudget[]>;
-	/** Consistent GET of ConfigMap `xpdb-fleet`. Rejects if it names another Lease namespace than this agent uses. */
+	/** Consistent GET of the fleet's ConfigMap. Rejects if its Lease namespace (by default, its own) is not the one that this agent uses. */
 	getFleet(): Promise<DeclaredFleet>;
 	/** Consistent GET by namespace and name. The pod found may have another uid. */
 	getPod(pod: Pick<PodReference, "namespace" | "name">): Promise<PodRead>;

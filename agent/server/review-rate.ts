@@ -14,7 +14,7 @@ interface ReviewRateOptions {
 /** A review is a request of some 5 ms, so these rates cost the API server little. */
 const forwarded = { perSecond: 10, burst: 40 };
 const direct = { perSecond: 10, burst: 20 };
-/** A pod that runs the plugin has one token, and a new one every eight minutes. */
+/** Enough for a pod that runs the plugin: it has one token, and renews it every 7.5 minutes. */
 const perAddress = { perSecond: 1, burst: 5 };
 /** About 200 bytes each. */
 const maxAddresses = 1_000;

@@ -59,7 +59,6 @@ function firstDocument(text: string): Document.Parsed | undefined {
 }
 
 function refuseControlCharacters(text: string): void {
-	// oxlint-disable-next-line no-control-regex -- they are what it looks for
 	if (/[^\t\n\x20-\x7E\xA0-\uFFFD]/.test(text)) throw new Error("control characters are not allowed");
 }
 
@@ -210,7 +209,7 @@ function keyText(key: unknown, value: unknown): string {
 	return isWhole ? String(value) : floatText(value);
 }
 
-/** Returns Go's shortest form of a 32-bit float (%g). */
+/** Formats a number key as sigs.k8s.io/yaml does: as a 32-bit float in Go's %g, but infinity and NaN as in YAML. */
 function floatText(value: number): string {
 	if (Number.isNaN(value)) return ".nan";
 	if (!Number.isFinite(value)) return value < 0 ? "-.inf" : ".inf";

@@ -3,7 +3,10 @@ import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { NodeName } from "../events/events.ts";
 import { type SuggestedCommands, xpdbCommand } from "../flags/suggested-commands.ts";
 
-/** Returns the typed command without secrets. Running it again continues the run, because finished work is not repeated. */
+/**
+ * Returns the typed command, with "..." for each token and password. A drain continues if it is run again, because evicted pods have left
+ * the nodes.
+ */
 export function typedCommand(argv: readonly string[]): string {
 	const secret = /^--(token|password)$/;
 	const shown = argv.map((word, index) => {

@@ -18,7 +18,7 @@ interface WatchedRun {
  * the watch reports the count within a quarter of a second.
  */
 const settleMs = 1_000;
-/** Namespaces that are named within this time share one watch. */
+/** How long to wait for further namespaces before the watch is opened again with all of them. */
 const gatherMs = 250;
 
 export class RunBudgetWatch {

@@ -25,7 +25,7 @@ export class BudgetBook {
 	readonly #budgets = new Map<string, BudgetFacts>();
 	/** By the cluster's name in the fleet. */
 	readonly #contexts = new Map<string, string>();
-	/** All members of the fleet, by this run's names. */
+	/** All members of the fleet: the context's name if this run has one for the member, otherwise the cluster's name. */
 	members: readonly string[] = [];
 
 	get all(): readonly BudgetFacts[] {

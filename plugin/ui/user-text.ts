@@ -142,7 +142,7 @@ export function holderText({ own, holder, account }: UsedBy): string {
 	return holder === undefined && verified === "" ? "" : `by ${holder ?? ""}${verified}`;
 }
 
-/** `silent`: members that do not answer, by this run's names. */
+/** `silent`: the members that do not answer, by the names of their contexts, or else of their clusters. */
 export function silenceText(silent: readonly string[]): string {
 	return `${silent.join(", ")} ${silent.length === 1 ? "gives" : "give"} no answer`;
 }

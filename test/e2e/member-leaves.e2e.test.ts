@@ -64,7 +64,7 @@ describeOnFleet("a member that leaves while a drain goes on", () => {
 		const [pod] = await database.pods();
 		await lists.declare("c1", remaining);
 		using evicting = startPlugin(evictArgs(database, pod, "-v=6"));
-		// Two rounds with two members each: their lists differ, so they are asked again.
+		// The members' lists differ, so the plugin asks them again. The first attempt needs one call, because the agent also asks the other one.
 		await evicting.printed(/(call="[^"]*Describe"[^]*){4}/);
 		expect((await database.pods()).map(({ uid }) => uid)).toContain(pod?.uid);
 		await lists.restore("c1");

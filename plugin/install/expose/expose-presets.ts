@@ -4,7 +4,8 @@ import type { Exposure } from "./exposure.ts";
 type Preset = Pick<Exposure, "annotations"> & Partial<Pick<Exposure, "loadBalancerClass">>;
 
 const aws = (scheme: "internal" | "internet-facing", more: Preset["annotations"] = {}): Preset => ({
-	// Needs the AWS Load Balancer Controller in the cluster. Without a class, the cluster itself would create a Classic Load Balancer.
+	// Needs the AWS Load Balancer Controller in the cluster. Before its version 2.5, or with its webhook off, a Service without a class gets a
+	// Classic Load Balancer from the cluster itself.
 	loadBalancerClass: "service.k8s.aws/nlb",
 	annotations: {
 		"service.beta.kubernetes.io/aws-load-balancer-scheme": scheme,

@@ -288,7 +288,7 @@ describe("the peer port", () => {
 		const agent = await serve({ local });
 		await agent.asPeer({ passedOn: "line" }).acquire(acquireRequest, { wait: true, signal: never });
 		await agent.asPeer().acquire(acquireRequest, { wait: true, signal: never });
-		// Any caller may claim this, but only agents can use the line.
+		// Any caller can send this header, but an agent obeys it only on the port for other agents.
 		await agent.asCaller({ passedOn: "line" }).acquire(acquireRequest, { wait: true, signal: never });
 		expect(local.asked.map(([method]) => method)).toEqual(["acquireHere", "acquire", "acquire"]);
 	});

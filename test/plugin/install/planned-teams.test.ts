@@ -20,7 +20,7 @@ function plan(clusters: readonly FoundCluster[], teams: readonly Team[] = []) {
 	return planFleet(clusters, { ...options, operators: { groups: [], teams } });
 }
 
-/** Returns for each cluster in which namespaces its teams may acquire budgets, for example "team-shop in shop". */
+/** Returns, for each cluster, its teams and the namespaces in which they may acquire budgets, for example "team-shop in shop". */
 function rights(planned: ReturnType<typeof plan>): readonly (readonly string[])[] {
 	return planned.clusters.map(({ objects }) =>
 		objects

@@ -91,7 +91,10 @@ export function queue(...groups: readonly (readonly PlanPod[])[]): PlanQueue {
 	return { nodes: [{ name: "n0", groups }], atOnce: 1 };
 }
 
-/** Returns "NAME@WAVE" for each pod, with what it waited for, for example "db-1@2 for db-0", or "NAME never REASON". */
+/**
+ * Returns "NAME@WAVE" for each pod, or "NAME never REASON". Waves count from 0. What the pod waited for follows, for example "db-1@1 for
+ * db-0".
+ */
 export function story({ pods }: SimulatedDrain): readonly string[] {
 	return pods.map((each) => {
 		const { name } = each.pod.candidate.pod;
