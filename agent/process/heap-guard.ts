@@ -24,7 +24,12 @@ const lookCloselyEveryMs = 200;
 const warnFrom = 0.8;
 /** V8 ends the process when it cannot free enough, some time after this. */
 const endFrom = 0.92;
-/** A collection stops the agent for up to 0.1 s, so a heap that stays above `warnFrom` is collected this often. */
+/** From here on, the heap may be full before the next pause is over. */
+const lastMomentFrom = 0.97;
+/**
+ * A heap that stays above `warnFrom` is collected this often, and never more than a tenth of the time. A collection stops the agent: for
+ * 0.1 s with the shipped memory, and for longer with more.
+ */
 const collectEveryMs = 10_000;
 const warnEveryMs = 600_000;
 
@@ -40,17 +45,25 @@ export function readHeapUse(): HeapUse {
 }
 
 export function heapGuard({ read, collect, now, warn, end }: HeapGuardOptions): PeriodicJob {
-	let collectedAt = Number.NEGATIVE_INFINITY;
-	let warnedAt = Number.NEGATIVE_INFINITY;
 	let share = 0;
+	let collectedAt = Number.NEGATIVE_INFINITY;
+	let tookMs = 0;
+	const isTooSoon = (): boolean => {
+		if (share >= lastMomentFrom) return false;
+		const pauseMs = share < endFrom ? collectEveryMs : lookEveryMs;
+		return now() - collectedAt < Math.max(pauseMs, 10 * tookMs);
+	};
+	let warnedAt = Number.NEGATIVE_INFINITY;
 	return {
 		pauseMs: () => (share < warnFrom ? lookEveryMs : lookCloselyEveryMs),
 		pass() {
 			if (!collect) return "done";
 			share = shareOf(read());
-			if (share < warnFrom || (share < endFrom && now() - collectedAt < collectEveryMs)) return undefined;
+			if (share < warnFrom || isTooSoon()) return undefined;
+			const startedAt = now();
 			collect();
 			collectedAt = now();
+			tookMs = collectedAt - startedAt;
 			const heap = read();
 			if (shareOf(heap) >= endFrom) {
 				end(heap);

@@ -72,6 +72,17 @@ describe("heapGuard()", () => {
 		expect(told).toEqual(["warned at 85", "ended at 95"]);
 	});
 
+	test("spends at most a tenth of the time on collections while garbage is made fast", async () => {
+		const { heap, collections, pass } = setUp();
+		heap.live = 88;
+		for (let second = 0; second < 60; second += 1) {
+			heap.garbage = 6;
+			await pass(1);
+		}
+		expect(collections()).toBeLessThanOrEqual(60);
+		expect(collections()).toBeGreaterThan(5);
+	});
+
 	test("does nothing where garbage cannot be told from what is used", async () => {
 		const { heap, told, pass } = setUp({ canCollect: false });
 		heap.garbage = 90;
