@@ -1,6 +1,6 @@
 // Provides TLS options and headers for one API server: certificates, tokens, passwords and exec plugins. client-node's KubeConfig is used
-// only for OIDC and SOCKS proxies, because loading it takes 230 ms of CPU. HTTP and HTTPS proxies are left to Node's own agents, because
-// those of client-node cannot connect to an IPv6 address, or through one.
+// only for OIDC, SOCKS proxies and the HTTPS proxy of a kubeconfig, because loading it takes 230 ms of CPU. Other proxies are left to Node's
+// own agents, because those of client-node cannot connect to an IPv6 address, or through one.
 import { type OutgoingHttpHeaders, Agent as PlainAgent } from "node:http";
 import { Agent } from "node:https";
 import { isIP } from "node:net";

@@ -26,7 +26,7 @@ export interface Connection {
 	readonly exec: ExecPlugin | undefined;
 	/** Impersonation beyond the user name, which is in `user`. */
 	readonly headers: Readonly<Record<string, string | readonly string[]>>;
-	/** The HTTP or HTTPS proxy of the kubeconfig, or of the environment for this server. SOCKS proxies are in `cluster`. */
+	/** The HTTP proxy of the kubeconfig, or the HTTP or HTTPS proxy of the environment for this server. Others are in `cluster`. */
 	readonly httpProxy: string | undefined;
 	/** 0: the default of api-dialer.ts. */
 	readonly requestTimeoutMs: number;
@@ -81,7 +81,8 @@ export function resolveConnection(
 	const proxy = text(cluster["proxy-url"]) || environmentProxy(server, env) || "";
 	// Over plain HTTP, no credentials are sent, only impersonation headers (client-go, DirectClientConfig.ClientConfig).
 	const login = server.startsWith("http:") ? { as: user["as"] } : user;
-	const isOfAgent = /^https?:/i.test(proxy);
+	// Node's agent does not send an HTTPS proxy its name (SNI), by which such a proxy may choose its certificate. That of client-node does.
+	const isOfAgent = /^http:/i.test(proxy) || (/^https:/i.test(proxy) && text(cluster["proxy-url"]) === "");
 	return {
 		context: name,
 		namespace: flags.namespace ?? (text(context?.["namespace"]) || "default"),

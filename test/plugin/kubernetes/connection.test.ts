@@ -183,7 +183,8 @@ describe("resolveConnection()", () => {
 		{ inEnvironment: "socks5://a:1080", httpProxy: undefined, proxyUrl: "socks5h://a:1080" },
 		{ named: "socks5://b:1080", inEnvironment: "http://a", httpProxy: undefined, proxyUrl: "socks5h://b:1080" },
 		{ named: "http://b", inEnvironment: "http://a", httpProxy: "http://b/", proxyUrl: "" },
-		{ named: "HTTPS://b", inEnvironment: "", httpProxy: "https://b/", proxyUrl: "" },
+		{ named: "https://b", inEnvironment: "", httpProxy: undefined, proxyUrl: "https://b" },
+		{ inEnvironment: "https://a", httpProxy: "https://a/", proxyUrl: "" },
 	];
 	for (const { named = "", inEnvironment, httpProxy, proxyUrl } of proxies) {
 		test(`the way to a server with proxy-url "${named}" and ${inEnvironment} in the environment`, () => {
