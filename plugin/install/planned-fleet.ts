@@ -67,8 +67,12 @@ export function planFleet(
 	const clusters = exposed.map(({ cluster, exposure, removed }): PlannedCluster => {
 		// A cluster without agents gets the settings of the first one that has agents.
 		const { image, agentSettings, metricsNamespace } = cluster.image === undefined ? { ...elsewhere } : cluster;
+		// The number of agents may be an autoscaler's, or that of an incident.
+		const { replicas, ...others } = agentSettings ?? {};
+		const found = cluster.image === undefined || replicas === undefined ? others : { ...others, replicas };
 		const change = changed.get(cluster.context.name) ?? {};
-		const settings = withChange(agentSettings ?? {}, change);
+		const settings = withChange(found, change);
+		if (settings.replicas === 0) refuseNoAgents(cluster.context.name);
 		const objects = fleetObjects({
 			agentNamespace: cluster.context.agents.namespace,
 			image: options.image ?? image ?? refuseNoImage(),
@@ -88,6 +92,13 @@ export function planFleet(
 		return { found: cluster, objects, removed, exposure, settings, change };
 	});
 	return { ...planned, clusters, keptRights: found.flatMap((cluster) => keptRights(cluster, options.operators.teams)) };
+}
+
+function refuseNoAgents(context: string): never {
+	throw new UsageError(
+		`${context}: its Deployment xpdb-agent has 0 replicas, so nothing is evicted in the whole fleet: nothing was touched`,
+		`Say how many agents there are to be: --agent-replicas=${context}=2`,
+	);
 }
 
 function withChange(found: AgentSettings, change: SettingsChange): AgentSettings {
@@ -139,7 +150,7 @@ function planExposure(
 		const removed = peers ? [peersServiceObject(context.agents.namespace, peers.exposure)] : [];
 		return { cluster, exposure: undefined, removed, address: peers && { kind: "none" } };
 	}
-	const exposure = wanted ?? peers?.exposure;
+	const exposure = inOneStack(wanted, peers?.exposure) ?? peers?.exposure;
 	const stays: ClusterExposure = { cluster, exposure, removed: [], address: undefined };
 	if (!exposure) return stays;
 	refuseOtherClass(context.name, exposure, peers?.exposure);
@@ -153,6 +164,11 @@ function planExposure(
 	const isThere = peers?.exposure.kind === exposure.kind && peers.offered.kind === "some";
 	if (!isThere) return { ...stays, address: { kind: "awaited" } };
 	return { ...stays, address: { kind: "known", address: chooseAddress(peers.offered, current).address } };
+}
+
+/** A Service that changes its type keeps its IP versions, unless the change names them. */
+function inOneStack(wanted: Exposure | undefined, now: Exposure | undefined): Exposure | undefined {
+	return wanted?.kind === "loadbalancer" && now?.kind === "nodeport" ? { ...wanted, isSingleStack: true } : wanted;
 }
 
 /** Refuses to change the class of an existing load balancer. The API server would refuse it too, with a less helpful message. */

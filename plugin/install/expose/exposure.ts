@@ -11,6 +11,8 @@ export interface Exposure {
 	readonly loadBalancerClass?: string;
 	/** Our annotations, which the cloud reads. Others may add their own to the Service. */
 	readonly annotations: Readonly<Record<string, string>>;
+	/** For a Service that had both IP versions as a node port: some load balancers refuse them. */
+	readonly isSingleStack?: true;
 	/** CIDRs that may connect to the load balancer; empty: all. */
 	readonly sources: readonly string[];
 }

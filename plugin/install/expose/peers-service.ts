@@ -17,7 +17,7 @@ const types = { loadbalancer: "LoadBalancer", nodeport: "NodePort" } as const sa
 >;
 
 export function peersServiceObject(agentNamespace: string, exposure: Exposure): ClusterObject {
-	const { kind, loadBalancerClass, annotations, sources } = exposure;
+	const { kind, loadBalancerClass, annotations, sources, isSingleStack } = exposure;
 	const keys = Object.keys(annotations).toSorted();
 	const ours = Object.fromEntries(keys.map((key) => [key, annotations[key]]));
 	return {
@@ -34,6 +34,7 @@ export function peersServiceObject(agentNamespace: string, exposure: Exposure): 
 			// With both IP versions where the cluster has both, because members of either may connect. But some load balancers refuse a
 			// Service with an IP version that they are not set up for, so there the cluster decides, or a person.
 			...(kind === "nodeport" && { ipFamilyPolicy: "PreferDualStack" }),
+			...(isSingleStack && { ipFamilyPolicy: "SingleStack" }),
 			...(loadBalancerClass !== undefined && { loadBalancerClass }),
 			...(sources.length > 0 && { loadBalancerSourceRanges: sources }),
 			selector: { [agentLabel]: agentName },
