@@ -4,6 +4,7 @@ import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import type { AgentAccessResult } from "../fleet/agent-access.ts";
 import { renewExpired, diagnoseCommand } from "../fleet/diagnose-command.ts";
 import { isUnsafeAgent } from "../fleet/unsafe-agents.ts";
+import { leastMemoryMi, memoryBytes } from "../install/agent-settings/memory-quantity.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type ClusterCheck, type FoundProblem, notChecked, ofReading, type Reading } from "./check-report.ts";
@@ -58,18 +59,23 @@ function judgeMemory(
 ): readonly FoundProblem[] {
 	const [first] = ends;
 	if (!first) return [];
-	const { pod, how, restarts, limit } = first;
+	const { pod, how, restarts, limit, isOfDeployment } = first;
 	const others = ends.length > 1 ? `, and ${ends.length - 1} more` : "";
 	const within = limit === undefined ? "" : ` with a limit of ${limit}`;
 	const message = `agent ${pod} had too little memory${within} (${how}, ${restarts} ${restarts === 1 ? "restart" : "restarts"})${others}`;
-	const fix = suggest.xpdb(["upgrade", `--agent-memory=${twice(limit)}`], name);
+	const more = limit === undefined || !isOfDeployment ? undefined : twice(limit);
+	const [namespace = "", podName = ""] = pod.split("/");
+	const fix =
+		more === undefined
+			? suggest.kubectl(["describe", "pod", podName, "-n", namespace], name)
+			: suggest.xpdb(["upgrade", `--agent-memory=${more}`], name);
 	return [{ reason: "AgentMemory", message, fix }];
 }
 
-/** Returns twice the limit, or what is enough for most clusters if the limit is small, or not written in Mi or Gi. */
-function twice(limit = ""): string {
-	const [, number = "0", unit = "Mi"] = /^(\d+)(Mi|Gi)$/.exec(limit) ?? [];
-	return unit === "Mi" && Number(number) < 128 ? "512Mi" : `${2 * Number(number)}${unit}`;
+/** Returns twice the limit in Mi, and at least what an installation takes. */
+function twice(limit: string): string | undefined {
+	const bytes = memoryBytes(limit);
+	return bytes === undefined ? undefined : `${Math.max(Math.ceil((2 * bytes) / 2 ** 20), leastMemoryMi)}Mi`;
 }
 
 /** Judges the agents that exist before an installation. */

@@ -12,8 +12,12 @@ export interface MemoryEnd {
 	readonly restarts: number;
 	/** The memory limit, as the pod has it. */
 	readonly limit: string | undefined;
+	/** Whether the pod belongs to the Deployment that an installation makes, and not to a workload with an agent as its sidecar. */
+	readonly isOfDeployment: boolean;
 }
 
+/** The agent's container in agent/deploy/, and in agent/sidecar/. */
+const containerNames = ["agent", "xpdb-agent"];
 /** V8 ends a process with SIGABRT when its heap is full. */
 const abortedExitCode = 134;
 /** An older end says little about the agent's memory now. */
@@ -33,7 +37,9 @@ export async function readMemoryEnds(
 
 export function memoryEndOf({ metadata, spec, status }: V1Pod, nowMs: number): MemoryEnd | undefined {
 	// The agent is a sidecar in the pods of some fleets.
-	const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+	const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])].filter(({ name }) =>
+		containerNames.includes(name),
+	);
 	for (const container of statuses) {
 		const how = howItEnded(container, nowMs);
 		if (how === undefined) continue;
@@ -44,6 +50,7 @@ export function memoryEndOf({ metadata, spec, status }: V1Pod, nowMs: number): M
 			how,
 			restarts: container.restartCount,
 			limit,
+			isOfDeployment: metadata?.name?.startsWith(`${agentName}-`) === true,
 		};
 	}
 	return undefined;

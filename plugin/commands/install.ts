@@ -1,7 +1,7 @@
 // Implements `kubectl xpdb install` and `upgrade`.
 import { userAtHost } from "../fleet/holder-identity.ts";
 import type { CommandDependencies, CommandInput, CommandRunner } from "../flags/command.ts";
-import { agentSettingsLines, singleAgentWarnings } from "../install/agent-settings/agent-settings-lines.ts";
+import { agentSettingsLines, settingsWarnings } from "../install/agent-settings/agent-settings-lines.ts";
 import { applyFleet } from "../install/apply-fleet.ts";
 import { changeLines } from "../install/change-lines.ts";
 import { runChecks } from "../check/run-checks.ts";
@@ -96,7 +96,7 @@ async function setUpIn(
 		...warnings.flat(),
 		...memberWarnings(planned),
 		...rightWarnings(planned),
-		...singleAgentWarnings(planned.clusters),
+		...settingsWarnings(planned.clusters),
 	];
 	for (const line of warned) streams.stderr.write(`Warning: ${line}\n`);
 	refuseConflicts(fleet);
@@ -193,9 +193,9 @@ async function showClusters(
 			"Warning: the certificates are not among the objects (Secret xpdb-agent-tls, ConfigMap xpdb-ca): make them in each cluster before, or use --certs=cert-manager\n",
 		);
 	}
-	for (const line of [...lateAddressWarnings(clusters, uncertified), ...memberWarnings(uncertified)]) {
-		stderr.write(`Warning: ${line}\n`);
-	}
+	const warnings = [...lateAddressWarnings(clusters, uncertified), ...memberWarnings(uncertified)];
+	for (const line of [...warnings, ...settingsWarnings(clusters)]) stderr.write(`Warning: ${line}\n`);
+	for (const line of agentSettingsLines(clusters)) stderr.write(`${line}\n`);
 	if (outputDir !== undefined) {
 		for (const path of writeManifests(clusters, outputDir)) stdout.write(`${path}\n`);
 		return;

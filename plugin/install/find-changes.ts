@@ -1,10 +1,12 @@
 // Finds what an installation would change in a cluster, by a server-side apply as a dry run. So missing rights, policies that refuse, and
 // fields of other owners are known before anything is written.
-import { managedByLabel } from "../../disruption/agent-names.ts";
+import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
+import { type AgentSettings, leftSettings } from "./agent-settings/agent-settings.ts";
+import { settingFlags } from "./agent-settings/agent-settings-flags.ts";
 import { allInOrder } from "./all-in-order.ts";
 import { type ClusterObject, objectText } from "./cluster-object.ts";
 import { agentNamespaceLabel } from "./fleet-objects.ts";
@@ -59,7 +61,9 @@ export async function findChanges(cluster: PlannedCluster, force: boolean): Prom
 		),
 	);
 	const changes = await allInOrder(
-		cluster.objects.map(async (object, index) => findChange(context, { object, now: found[index], namespaces, force })),
+		cluster.objects.map(async (object, index) =>
+			findChange(context, { object, now: found[index], namespaces, force, settings: cluster.settings }),
+		),
 	);
 	const removed = await allInOrder(cluster.removed.map(async (object) => findRemoval(context, object)));
 	return { cluster, changes: [...changes, ...removed.flat()] };
@@ -103,9 +107,12 @@ interface Situation {
 	/** The namespaces that this installation creates. */
 	readonly namespaces: ReadonlySet<string>;
 	readonly force: boolean;
+	/** The planned settings of the agents. Left out where the Deployment is not applied. */
+	readonly settings?: AgentSettings;
 }
 
-async function findChange(context: KubeContext, { object, now, namespaces, force }: Situation): Promise<ObjectChange> {
+async function findChange(context: KubeContext, situation: Situation): Promise<ObjectChange> {
+	const { object, now, namespaces, force, settings } = situation;
 	if (now) refuseUnfit(context, object, now);
 	const isForeign = now !== undefined && now.metadata.labels?.[agentNamespaceLabel] === undefined;
 	// A namespace that others made belongs to them. If it had our label, uninstalling would delete it.
@@ -113,6 +120,7 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 	try {
 		const then = await applyObject(context, ours, { dryRun: true, force });
 		if (!now) return { kind: "created", object: ours };
+		if (settings && object.kind === "Deployment") refuseLeftSettings(context, then, settings);
 		const fields = fieldChanges(now, then);
 		return fields.length === 0 ? { kind: "unchanged", object: ours } : { kind: "changed", object: ours, fields };
 	} catch (error) {
@@ -192,6 +200,21 @@ function refuseNoNamespace({ name, suggest }: KubeContext, { metadata }: Cluster
 	throw new UsageError(
 		`${name}: there is no namespace ${namespace}, in which a team is to have rights: nothing was touched`,
 		`Make it (${suggest.kubectl(["create", "namespace", namespace], name)}), or leave it out of --operators`,
+	);
+}
+
+/**
+ * Refuses a reset that would change nothing. An apply that leaves a field out does not remove it while another field manager owns it, which
+ * is no conflict for the API server.
+ */
+function refuseLeftSettings(context: KubeContext, then: ClusterObject, settings: AgentSettings): void {
+	const [left] = leftSettings(then, settings);
+	if (left === undefined) return;
+	const { name, agents, suggest } = context;
+	const edit = suggest.kubectl(["edit", `deployment/${agentName}`, "-n", agents.namespace], name);
+	throw new UsageError(
+		`${name}: another field manager has set what --${settingFlags[left]} would take away from deployment.apps/${agentName}: nothing was touched`,
+		`Remove it with '${edit}', then run this again`,
 	);
 }
 

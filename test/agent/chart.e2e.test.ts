@@ -36,13 +36,13 @@ const template = ["template", "xpdb", "agent/chart", "--kube-version=1.30.0"];
 
 /** Returns the chart's values for the same settings. */
 function valuesOf({ image, agents, exposure, ...others }: FleetSettings): Readonly<Record<string, unknown>> {
-	const { imagePullPolicy, imagePullSecret, memory, ...agent } = agents;
+	const { imagePullPolicy, imagePullSecrets, memory, ...agent } = agents;
 	return {
 		...others,
 		agent: { ...agent, ...(memory && { memory: memory.limit }) },
 		...(imagePullPolicy !== undefined && { imagePullPolicy }),
 		...(image !== undefined && { image }),
-		...(imagePullSecret !== undefined && { imagePullSecret }),
+		...(imagePullSecrets && { imagePullSecret: imagePullSecrets[0] }),
 		...(exposure && { expose: exposure }),
 	};
 }
@@ -100,7 +100,7 @@ describe.skipIf(isMissing)(name, () => {
 				image:
 					"registry.example.com:5000/team/xpdb-agent@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 				agents: {
-					imagePullSecret: "registry.login",
+					imagePullSecrets: ["registry.login"],
 					imagePullPolicy: "Always",
 					memory: { request: "512Mi", limit: "512Mi" },
 					cpu: "100m",

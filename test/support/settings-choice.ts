@@ -16,7 +16,7 @@ export function newSettingsChoice(
 			priorityClass: [],
 			annotations: [],
 			imagePullPolicy: [],
-			imagePullSecret: [],
+			imagePullSecrets: [],
 			...texts,
 		},
 		affinities: new Map(Object.entries(affinities)),

@@ -20,7 +20,7 @@ export const settingFlags = {
 	priorityClass: "agent-priority-class",
 	annotations: "agent-annotations",
 	imagePullPolicy: "image-pull-policy",
-	imagePullSecret: "image-pull-secret",
+	imagePullSecrets: "image-pull-secret",
 } as const satisfies Readonly<Record<keyof AgentSettings, string>>;
 
 export const agentSettingsFlags: FlagTable = {
@@ -97,7 +97,7 @@ export function readAgentSettingsChoice(input: CommandInput): AgentSettingsChoic
 		priorityClass: of("priorityClass"),
 		annotations: of("annotations"),
 		imagePullPolicy: of("imagePullPolicy"),
-		imagePullSecret: of("imagePullSecret"),
+		imagePullSecrets: of("imagePullSecrets"),
 	};
 	const files = texts.affinity.map((text) => text.slice(text.lastIndexOf("=") + 1)).filter((file) => file !== "");
 	return { texts, affinities: new Map(files.map((file) => [file, readAffinity(file)])) };

@@ -1,6 +1,7 @@
 // Formats the agents' settings in the plan of an installation.
 import type { PlannedCluster } from "../planned-fleet.ts";
 import { type AgentSettings, settingKeys } from "./agent-settings.ts";
+import { isTooLittle, leastMemoryMi } from "./memory-quantity.ts";
 
 /** Returns a line for each cluster whose settings differ from the shipped ones. Clusters with the same settings share a line. */
 export function agentSettingsLines(clusters: readonly PlannedCluster[]): readonly string[] {
@@ -31,6 +32,7 @@ function settingText(settings: AgentSettings, key: keyof AgentSettings): string 
 	if (key === "replicas" && replicas !== undefined) return `${replicas} ${replicas === 1 ? "replica" : "replicas"}`;
 	const value = settings[key];
 	if (value === undefined) return undefined;
+	if (key === "imagePullSecrets") return `${names[key]} ${settings.imagePullSecrets?.join(", ")}`;
 	return `${names[key]} ${typeof value === "string" ? value : JSON.stringify(value)}`;
 }
 
@@ -44,14 +46,27 @@ const names: Readonly<Record<keyof AgentSettings, string>> = {
 	priorityClass: "priority class",
 	annotations: "annotations",
 	imagePullPolicy: "image pull policy",
-	imagePullSecret: "image pull secret",
+	imagePullSecrets: "image pull secret",
 };
 
-export function singleAgentWarnings(clusters: readonly PlannedCluster[]): readonly string[] {
-	const single = clusters.filter(({ settings }) => settings.replicas === 1).map(({ found }) => found.context.name);
-	if (single.length === 0) return [];
+/** Returns warnings of settings that a person has chosen, or that are kept, and that leave the agents weak. */
+export function settingsWarnings(clusters: readonly PlannedCluster[]): readonly string[] {
+	const namesOf = (isWeak: (settings: AgentSettings) => boolean): readonly string[] =>
+		clusters.filter(({ settings }) => isWeak(settings)).map(({ found }) => found.context.name);
+	const single = namesOf(({ replicas }) => replicas === 1);
+	const small = namesOf(({ memory }) => memory !== undefined && isTooLittle(memory.limit));
 	return [
-		`${single.join(", ")} ${single.length === 1 ? "has" : "have"} one agent: nothing is evicted in the whole fleet while it restarts. ` +
-			"Use --agent-replicas=2",
+		...(single.length > 0
+			? [
+					`${single.join(", ")} ${single.length === 1 ? "has" : "have"} one agent: nothing is evicted in the whole fleet while it restarts. ` +
+						"Use --agent-replicas=2",
+				]
+			: []),
+		...(small.length > 0
+			? [
+					`the agents of ${small.join(", ")} have less than ${leastMemoryMi}Mi of memory: a flood of connections can end them. ` +
+						`Use --agent-memory=${leastMemoryMi}Mi`,
+				]
+			: []),
 	];
 }

@@ -20,8 +20,8 @@ export interface AgentSettings {
 	/** Set on the agents' pods. */
 	readonly annotations?: Readonly<Record<string, string>>;
 	readonly imagePullPolicy?: string;
-	/** The Secret with the registry's login, in the agents' namespace. */
-	readonly imagePullSecret?: string;
+	/** The Secrets with the logins of registries, in the agents' namespace. */
+	readonly imagePullSecrets?: readonly string[];
 }
 
 /** In the order in which they are shown. */
@@ -35,7 +35,7 @@ export const settingKeys = [
 	"priorityClass",
 	"annotations",
 	"imagePullPolicy",
-	"imagePullSecret",
+	"imagePullSecrets",
 ] as const satisfies readonly (keyof AgentSettings)[];
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -43,19 +43,31 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The prefix of annotations that kubectl itself sets, for example at a rollout restart. */
 const kubectlAnnotation = "kubectl.kubernetes.io/";
 
-/** Returns the settings that differ from the shipped ones. An earlier installation or a user has set them, so an upgrade keeps them. */
+/** What earlier versions shipped, where it differs from what this one ships. */
+const shippedBefore: readonly AgentSettings[] = [{ memory: { request: "80Mi", limit: "160Mi" } }];
+
+/**
+ * Returns the settings that no version has shipped. An earlier installation or a user has set them, so an upgrade keeps them. A shipped value
+ * that somebody has removed counts as shipped.
+ */
 export function readAgentSettings(deployment: unknown): AgentSettings {
-	const found: Fields = { ...settingsOf(deployment) };
-	const shipped: Fields = { ...settingsOf(shippedDeployment()) };
-	const differing = Object.entries(found).filter(
-		([key, value]) => value !== undefined && !isDeepStrictEqual(value, shipped[key]),
+	const shipped: readonly Fields[] = [settingsOf(shippedDeployment()), ...shippedBefore].map((each) => ({ ...each }));
+	const chosen = Object.entries(settingsOf(deployment)).filter(
+		([key, value]) => value !== undefined && shipped.every((each) => !isDeepStrictEqual(value, each[key])),
 	);
-	return Object.fromEntries(differing);
+	return Object.fromEntries(chosen);
+}
+
+/** Returns the settings that the Deployment has although `planned` has none. Annotations and pull secrets of other tools may stay. */
+export function leftSettings(deployment: unknown, planned: AgentSettings): readonly (keyof AgentSettings)[] {
+	const found = readAgentSettings(deployment);
+	const mayStay: ReadonlySet<keyof AgentSettings> = new Set(["annotations", "imagePullSecrets"]);
+	return settingKeys.filter((key) => found[key] !== undefined && planned[key] === undefined && !mayStay.has(key));
 }
 
 export function withAgentSettings(deployment: ClusterObject, settings: AgentSettings): ClusterObject {
 	const { memory, cpu, replicas, nodeSelector, tolerations, affinity, priorityClass, annotations } = settings;
-	const { imagePullPolicy, imagePullSecret } = settings;
+	const { imagePullPolicy, imagePullSecrets } = settings;
 	const spec = recordOf(deployment["spec"]);
 	const template = recordOf(spec["template"]);
 	const metadata = recordOf(template["metadata"]);
@@ -79,7 +91,7 @@ export function withAgentSettings(deployment: ClusterObject, settings: AgentSett
 		...(tolerations && { tolerations }),
 		...(affinity && { affinity }),
 		...(priorityClass !== undefined && { priorityClassName: priorityClass }),
-		...(imagePullSecret !== undefined && { imagePullSecrets: [{ name: imagePullSecret }] }),
+		...(imagePullSecrets && { imagePullSecrets: imagePullSecrets.map((name) => ({ name })) }),
 		containers: [container, ...others],
 	};
 	return {
@@ -100,7 +112,8 @@ function settingsOf(deployment: unknown): AgentSettings {
 	const spec = recordOf(recordOf(deployment)["spec"]);
 	const template = recordOf(spec["template"]);
 	const pod = recordOf(template["spec"]);
-	const agent = recordOf(listOf(pod["containers"])[0]);
+	const containers = listOf(pod["containers"]).map(recordOf);
+	const agent = containers.find(({ name }) => name === "agent") ?? {};
 	const resources = recordOf(agent["resources"]);
 	const [requests, limits] = [recordOf(resources["requests"]), recordOf(resources["limits"])];
 	const [cpu, request, limit] = [textOf(requests["cpu"]), textOf(requests["memory"]), textOf(limits["memory"])];
@@ -109,7 +122,7 @@ function settingsOf(deployment: unknown): AgentSettings {
 	const tolerations = listOf(pod["tolerations"]).filter(isRecord);
 	const priorityClass = textOf(pod["priorityClassName"]);
 	const imagePullPolicy = chosenPullPolicy(agent);
-	const imagePullSecret = textOf(recordOf(listOf(pod["imagePullSecrets"])[0])["name"]);
+	const imagePullSecrets = listOf(pod["imagePullSecrets"]).flatMap((each) => textOf(recordOf(each)["name"]) ?? []);
 	return {
 		...(limit !== undefined && { memory: { request: request ?? limit, limit } }),
 		...(cpu !== undefined && { cpu }),
@@ -120,7 +133,7 @@ function settingsOf(deployment: unknown): AgentSettings {
 		...(priorityClass !== undefined && { priorityClass }),
 		...(annotations && { annotations }),
 		...(imagePullPolicy !== undefined && { imagePullPolicy }),
-		...(imagePullSecret !== undefined && { imagePullSecret }),
+		...(imagePullSecrets.length > 0 && { imagePullSecrets }),
 	};
 }
 

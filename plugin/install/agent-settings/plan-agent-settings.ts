@@ -1,9 +1,11 @@
 // Decides from the flags which settings the agents of each member get. Pure.
 import { quote } from "../../../disruption/quote.ts";
+import { nearest } from "../../flags/nearest.ts";
 import { UsageError } from "../../terminal/errors.ts";
 import { type NamedMember, ownValues, readMemberValues, refuseTwice, sharedValues } from "../member-values.ts";
 import { type AgentSettings, settingKeys } from "./agent-settings.ts";
 import { type AgentSettingsChoice, settingFlags } from "./agent-settings-flags.ts";
+import { isTooLittle, leastMemoryMi, memoryBytes } from "./memory-quantity.ts";
 
 /** What the flags change for one cluster. An undefined setting is reset to the shipped value. A setting that is left out stays as it is. */
 export type SettingsChange = { readonly [Key in keyof AgentSettings]: AgentSettings[Key] | undefined };
@@ -18,7 +20,7 @@ export function planAgentSettings(
 	for (const key of settingKeys) {
 		const form: Form = formOf[key];
 		const flag = settingFlags[key];
-		const { isValue = () => false } = form;
+		const isValue = (text: string): boolean => form.isValue?.(text) === true && !mayMeanMember(text, members);
 		const values = readMemberValues(flag, choice.texts[key], members, { isValue, mayBeEmpty: true });
 		if (!form.isList) refuseTwice(flag, values);
 		for (const [context, change] of changes) {
@@ -28,6 +30,14 @@ export function planAgentSettings(
 		}
 	}
 	return changes;
+}
+
+/** Whether what is in front of the first "=" may be a mistyped member. The value would otherwise be for all members. */
+function mayMeanMember(text: string, members: readonly NamedMember[]): boolean {
+	const [, key = "", value = ""] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+	if (key === "" || key.includes("/")) return false;
+	const names = members.flatMap((member) => member.names);
+	return value === "" || nearest(key, names) !== undefined;
 }
 
 interface Form {
@@ -93,8 +103,8 @@ function forms({ affinities }: AgentSettingsChoice): Readonly<Record<keyof Agent
 			read: ([text = ""]) => (pullPolicies.includes(text) ? text : undefined),
 			hint: `Use one of ${pullPolicies.join(", ")}`,
 		},
-		imagePullSecret: {
-			read: ([text = ""]) => (objectName.test(text) ? text : undefined),
+		imagePullSecrets: {
+			read: ([text = ""]) => (objectName.test(text) ? [text] : undefined),
 			hint: "It is not the name of an object. Name a Secret in the agents' namespace",
 		},
 	};
@@ -122,23 +132,7 @@ function readTolerations(texts: readonly string[]): readonly object[] | undefine
 	return found.length === texts.length ? found : undefined;
 }
 
-/** An idle agent needs 70 MB. */
-const leastMemoryMi = 128;
-const units: Readonly<Record<string, number>> = {
-	"": 1,
-	k: 1e3,
-	M: 1e6,
-	G: 1e9,
-	T: 1e12,
-	Ki: 2 ** 10,
-	Mi: 2 ** 20,
-	Gi: 2 ** 30,
-	Ti: 2 ** 40,
-};
-
 function readMemory(text: string): AgentSettings["memory"] {
-	const [, number = "", unit = ""] = /^(\d{1,12}(?:\.\d{1,3})?)(k|M|G|T|Ki|Mi|Gi|Ti)?$/.exec(text) ?? [];
-	const bytes = number === "" ? 0 : Number(number) * (units[unit] ?? 0);
-	// The request equals the limit, so that the node has this memory when the agent needs it.
-	return bytes < leastMemoryMi * 2 ** 20 ? undefined : { request: text, limit: text };
+	// The request is the limit: the node has this memory when the agent needs it.
+	return memoryBytes(text) === undefined || isTooLittle(text) ? undefined : { request: text, limit: text };
 }

@@ -36,7 +36,7 @@ export const agent = (name: string, ready = true) => ({ namespace: "xpdb-system"
 export const agents = (...pods: readonly ReturnType<typeof agent>[]) => read({ namespaces: ["xpdb-system"], pods });
 export const noEnds = read([]);
 export const judgedMemory = (limit: string | undefined, ready = true) => {
-	const end = { pod: "xpdb-system/a", how: "OOMKilled", restarts: 3, limit };
+	const end = { pod: "xpdb-system/a", how: "OOMKilled", restarts: 3, limit, isOfDeployment: true };
 	return judgeAgentCount(agents(agent("a", ready), agent("b", ready)), read([end]), eu).findings;
 };
 export const speaking = (version: string, features: readonly string[] = []) => [{ version, features }];

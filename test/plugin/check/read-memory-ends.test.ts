@@ -11,13 +11,13 @@ const limits = { limits: { memory: "224Mi" } };
 function podWith(status: Partial<V1ContainerStatus>, kind: "containers" | "initContainers" = "containers"): V1Pod {
 	const ready = { name: "agent", image: "", imageID: "", ready: true, restartCount: 2, ...status };
 	return {
-		metadata: { namespace: "xpdb-system", name: "a" },
+		metadata: { namespace: "xpdb-system", name: "xpdb-agent-1" },
 		spec: { containers: [], [kind]: [{ name: "agent", resources: limits }] },
 		status: { [kind === "containers" ? "containerStatuses" : "initContainerStatuses"]: [ready] },
 	};
 }
 
-const end = { pod: "xpdb-system/a", restarts: 2, limit: "224Mi" };
+const end = { pod: "xpdb-system/xpdb-agent-1", restarts: 2, limit: "224Mi", isOfDeployment: true };
 
 describe("memoryEndOf()", () => {
 	test.each([
@@ -39,6 +39,10 @@ describe("memoryEndOf()", () => {
 
 	test.each([
 		["is well", {}],
+		[
+			"is beside a database that was killed",
+			{ name: "db", lastState: { terminated: { exitCode: 137, reason: "OOMKilled", finishedAt: lately } } },
+		],
 		["ended for another reason", { lastState: { terminated: { exitCode: 1, reason: "Error", finishedAt: lately } } }],
 		[
 			"ended long ago",
@@ -59,7 +63,10 @@ test("the finding suggests twice the memory, beside the finding that none is rea
 	]);
 	expect(judgedMemory("1Gi", false).map(({ reason, fix }) => [reason, fix])).toEqual([
 		["NoAgents", expect.stringContaining("describe pod")],
-		["AgentMemory", "kubectl xpdb upgrade --agent-memory=2Gi --context eu"],
+		["AgentMemory", "kubectl xpdb upgrade --agent-memory=2048Mi --context eu"],
 	]);
 	expect(judgedMemory("268435456")[0]?.fix).toContain("--agent-memory=512Mi");
+	expect(judgedMemory("2G")[0]?.fix).toContain("--agent-memory=3815Mi");
+	expect(judgedMemory("64Mi")[0]?.fix).toContain("--agent-memory=224Mi");
+	expect(judgedMemory(undefined)[0]?.fix).toBe("kubectl describe pod a -n xpdb-system --context eu");
 });

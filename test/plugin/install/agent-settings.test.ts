@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { agentSettingsLines, settingsWarnings } from "../../../plugin/install/agent-settings/agent-settings-lines.ts";
 import {
-	agentSettingsLines,
-	singleAgentWarnings,
-} from "../../../plugin/install/agent-settings/agent-settings-lines.ts";
-import { type AgentSettings, readAgentSettings } from "../../../plugin/install/agent-settings/agent-settings.ts";
+	type AgentSettings,
+	leftSettings,
+	readAgentSettings,
+} from "../../../plugin/install/agent-settings/agent-settings.ts";
 import { planAgentSettings } from "../../../plugin/install/agent-settings/plan-agent-settings.ts";
 import type { ClusterObject } from "../../../plugin/install/cluster-object.ts";
 import type { FoundCluster } from "../../../plugin/install/found-cluster.ts";
@@ -53,7 +54,7 @@ const all: AgentSettings = {
 	priorityClass: "system-cluster-critical",
 	annotations: { "example.com/scrape": "a=b" },
 	imagePullPolicy: "Always",
-	imagePullSecret: "login",
+	imagePullSecrets: ["login"],
 };
 
 describe("planAgentSettings()", () => {
@@ -63,12 +64,12 @@ describe("planAgentSettings()", () => {
 				memory: ["512Mi", "us=1Gi"],
 				cpu: ["0.5"],
 				replicas: ["arn:aws/us=3"],
-				nodeSelector: ["disk=ssd", "eu=kubernetes.io/os=linux", "eu=pool=infra"],
+				nodeSelector: ["disk=ssd", "node.example.com/infra=", "eu=kubernetes.io/os=linux", "eu=pool=infra"],
 				tolerations: ["dedicated=infra:NoSchedule", "gpu", "us=*"],
 				affinity: ["eu=a.yaml"],
 				annotations: ["example.com/scrape=a=b"],
 				imagePullPolicy: ["Never"],
-				imagePullSecret: ["us=login"],
+				imagePullSecrets: ["us=login"],
 			}),
 		).toEqual({
 			eu: {
@@ -87,11 +88,11 @@ describe("planAgentSettings()", () => {
 				memory: { request: "1Gi", limit: "1Gi" },
 				cpu: "0.5",
 				replicas: 3,
-				nodeSelector: { disk: "ssd" },
+				nodeSelector: { disk: "ssd", "node.example.com/infra": "" },
 				tolerations: [{ operator: "Exists" }],
 				annotations: { "example.com/scrape": "a=b" },
 				imagePullPolicy: "Never",
-				imagePullSecret: "login",
+				imagePullSecrets: ["login"],
 			},
 		});
 	});
@@ -108,7 +109,7 @@ describe("planAgentSettings()", () => {
 	test.each([
 		{ texts: { memory: ["lots"] }, says: '--agent-memory cannot be used: "lots"' },
 		{ texts: { memory: ["512"] }, says: '--agent-memory cannot be used: "512"' },
-		{ texts: { memory: ["64Mi"] }, says: '--agent-memory cannot be used: "64Mi"' },
+		{ texts: { memory: ["160Mi"] }, says: '--agent-memory cannot be used: "160Mi"' },
 		{ texts: { memory: ["512Mi", "1Gi"] }, says: "--agent-memory says two things of all members" },
 		{ texts: { memory: ["ap=512Mi"] }, says: '--agent-memory names no member that has a context here: "ap=512Mi"' },
 		{ texts: { cpu: ["0"] }, says: '--agent-cpu cannot be used: "0"' },
@@ -118,12 +119,18 @@ describe("planAgentSettings()", () => {
 		{ texts: { nodeSelector: ["ssd"] }, says: '--agent-node-selector cannot be used: "ssd"' },
 		{ texts: { nodeSelector: ["a=b", "a=c"] }, says: '--agent-node-selector cannot be used: "a=b", "a=c"' },
 		{ texts: { nodeSelector: ["ap=disk=ssd"] }, says: "--agent-node-selector names no member that has a context here" },
+		{ texts: { nodeSelector: ["uss="] }, says: "--agent-node-selector names no member that has a context here" },
+		{ texts: { tolerations: ["uss="] }, says: "--agent-tolerations names no member that has a context here" },
+		{
+			texts: { tolerations: ["uss=gpu:NoSchedule"] },
+			says: "--agent-tolerations names no member that has a context here",
+		},
 		{ texts: { tolerations: ["a:Never"] }, says: '--agent-tolerations cannot be used: "a:Never"' },
 		{ texts: { affinity: ["b.yaml"] }, says: '--agent-affinity cannot be used: "b.yaml"' },
 		{ texts: { priorityClass: ["High"] }, says: '--agent-priority-class cannot be used: "High"' },
 		{ texts: { annotations: ["scrape=true"] }, says: "--agent-annotations names no member that has a context here" },
 		{ texts: { imagePullPolicy: ["always"] }, says: '--image-pull-policy cannot be used: "always"' },
-		{ texts: { imagePullSecret: ["../x"] }, says: '--image-pull-secret cannot be used: "../x"' },
+		{ texts: { imagePullSecrets: ["../x"] }, says: '--image-pull-secret cannot be used: "../x"' },
 		{ texts: { tolerations: ["", "gpu"] }, says: '--agent-tolerations cannot be used: "", "gpu"' },
 	])("refuses $texts", ({ texts, says }) => {
 		expect(() => change(texts)).toThrow(says);
@@ -154,10 +161,10 @@ describe("the settings of a Deployment", () => {
 		const byHand: AgentSettings = { memory: { request: "80Mi", limit: "1Gi" }, replicas: 3 };
 		const joining = newFoundCluster(newContext("ap"));
 		const { clusters, deployments } = plan([found("eu", byHand), joining], { cpu: ["ap=1"] });
-		expect(deployments.map(readAgentSettings)).toEqual([byHand, { ...byHand, cpu: "1" }]);
+		expect(deployments.map(readAgentSettings)).toEqual([byHand, { memory: byHand.memory, cpu: "1" }]);
 		expect(agentSettingsLines(clusters)).toEqual([
 			"Agents of eu: memory 1Gi, 80Mi of it requested (kept), 3 replicas (kept)",
-			"Agents of ap: memory 1Gi, 80Mi of it requested (as in the other clusters), CPU 1, 3 replicas (as in the other clusters)",
+			"Agents of ap: memory 1Gi, 80Mi of it requested (as in the other clusters), CPU 1",
 		]);
 	});
 
@@ -171,9 +178,36 @@ describe("the settings of a Deployment", () => {
 			'Agents of eu, us: 1 replica, node selector {"disk":"ssd"}',
 			'Agents of ap: node selector {"disk":"ssd"}',
 		]);
-		expect(singleAgentWarnings(clusters)).toEqual([
+		expect(settingsWarnings(clusters)).toEqual([
 			"eu, us have one agent: nothing is evicted in the whole fleet while it restarts. Use --agent-replicas=2",
 		]);
 		expect(agentSettingsLines(plan([found("eu")]).clusters)).toEqual([]);
+	});
+
+	test("are none where an older version has shipped the value", () => {
+		const older = plan([found("eu", { memory: { request: "80Mi", limit: "160Mi" } })]).deployments[0];
+		expect(readAgentSettings(older)).toEqual({});
+	});
+
+	test("that leave the agents weak are warned of, and none at all is refused", () => {
+		const small: AgentSettings = { memory: { request: "80Mi", limit: "128Mi" } };
+		expect(settingsWarnings(plan([found("eu", small), found("us")]).clusters)).toEqual([
+			"the agents of eu have less than 224Mi of memory: a flood of connections can end them. Use --agent-memory=224Mi",
+		]);
+		expect(() => plan([found("eu", { replicas: 0 })])).toThrow("eu: its Deployment xpdb-agent has 0 replicas");
+		expect(plan([found("eu", { replicas: 0 })], { replicas: ["2"] }).clusters[0]?.settings.replicas).toBe(2);
+	});
+
+	test("keep all pull secrets, and take the agent's container by its name", () => {
+		const settings: AgentSettings = { imagePullSecrets: ["a", "b"], cpu: "1" };
+		const [deployment] = plan([found("eu", settings)]).deployments;
+		const beside = JSON.stringify(deployment).replace('"containers":[', '"containers":[{"name":"proxy"},');
+		expect(readAgentSettings(JSON.parse(beside))).toEqual(settings);
+	});
+
+	test("that stay although they were reset are found", () => {
+		const [deployment] = plan([found("eu", all)]).deployments;
+		expect(leftSettings(deployment, { ...all, nodeSelector: undefined as never })).toEqual(["nodeSelector"]);
+		expect(leftSettings(deployment, all)).toEqual([]);
 	});
 });

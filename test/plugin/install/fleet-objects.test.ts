@@ -117,7 +117,7 @@ describe("fleetObjects()", () => {
 		const named = fleetObjects({
 			...settings,
 			image: "registry.example.com/agent@sha256:ab",
-			agents: { imagePullSecret: "login" },
+			agents: { imagePullSecrets: ["login"] },
 			operators: ["sre", "night shift"],
 		});
 		const changed = named.filter((object, index) => JSON.stringify(object) !== JSON.stringify(plain[index]));

@@ -33,7 +33,7 @@ describe("readInstallOptions()", () => {
 		expect(options).toMatchObject({
 			dryRun: "none",
 			image: `r.example.com:5000/a/agent:0.1@sha256:${digest}`,
-			agentSettings: { texts: { imagePullSecret: ["login"] } },
+			agentSettings: { texts: { imagePullSecrets: ["login"] } },
 			operators: {
 				groups: ["sre", "night, shift", "cn=sre,ou=ops"],
 				teams: [{ account: "team-shop", groups: ["oidc:shop", "cn=shop,ou=teams"], namespaces: ["shop", "shop-test"] }],
