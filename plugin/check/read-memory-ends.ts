@@ -17,7 +17,7 @@ export interface MemoryEnd {
 }
 
 /** The agent's container in agent/deploy/, and in agent/sidecar/. */
-const containerNames = ["agent", "xpdb-agent"];
+const containerNames = ["agent", agentName];
 /** V8 ends a process with SIGABRT when its heap is full. */
 const abortedExitCode = 134;
 /** An older end says little about the agent's memory now. */

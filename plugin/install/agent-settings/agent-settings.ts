@@ -48,7 +48,7 @@ const shippedBefore: readonly AgentSettings[] = [{ memory: { request: "80Mi", li
 
 /**
  * Returns the settings that no version has shipped. An earlier installation or a user has set them, so an upgrade keeps them. A shipped value
- * that somebody has removed counts as shipped.
+ * that a person has removed counts as shipped.
  */
 export function readAgentSettings(deployment: unknown): AgentSettings {
 	const shipped: readonly Fields[] = [settingsOf(shippedDeployment()), ...shippedBefore].map((each) => ({ ...each }));

@@ -245,7 +245,14 @@ const memory: Provocation = {
 	fixCode: 1,
 	async end() {
 		await fleetControl().setAgentEnvironment("c3", {});
-		await restoreAgents("c3");
+		// A pod keeps the last end of its container.
+		const ended = new Set(await agentNames("c3"));
+		await kubectl("c3", ["delete", "pod", ...ended, ...anchor, "--wait=false"]);
+		await eventually("two new agents in c3", async () => {
+			const names = await agentNames("c3");
+			return names.length === 2 && names.every((name) => !ended.has(name));
+		});
+		await recoverAgents();
 	},
 };
 
