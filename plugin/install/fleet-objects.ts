@@ -9,9 +9,8 @@ import {
 	managedByLabel,
 } from "../../disruption/agent-names.ts";
 import type { FleetMember, ForgottenMember } from "../../disruption/budget/fleet.ts";
-import { isRecord } from "../../disruption/record.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
-import { type AgentSettings, withAgentSettings } from "./agent-settings/agent-settings.ts";
+import { type AgentSettings, listOf, recordOf, withAgentSettings } from "./agent-settings/agent-settings.ts";
 import type { ClusterObject } from "./cluster-object.ts";
 import { deployManifests } from "./deploy-manifests.ts";
 import type { Exposure } from "./expose/exposure.ts";
@@ -178,12 +177,4 @@ function filledInNetworkPolicy(object: ClusterObject, namespace: string): Cluste
 				),
 		}));
 	return { ...object, spec: { ...spec, ingress } };
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-	return isRecord(value) ? value : {};
-}
-
-function listOf(value: unknown): readonly unknown[] {
-	return Array.isArray(value) ? value : [];
 }

@@ -158,10 +158,10 @@ function textOf(value: unknown): string | undefined {
 	return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function recordOf(value: unknown): Fields {
+export function recordOf(value: unknown): Fields {
 	return isRecord(value) ? value : {};
 }
 
-function listOf(value: unknown): readonly unknown[] {
+export function listOf(value: unknown): readonly unknown[] {
 	return Array.isArray(value) ? value : [];
 }
