@@ -36,7 +36,9 @@ export class ReturnedViews {
 		const { hasView, podRevision } = agent;
 		const { hasView: hadView = hasView, lostAt = 0 } = this.#seen.get(agent) ?? {};
 		if (hadView && !hasView) {
-			this.#seen.set(agent, { hasView, lostAt: Number(podEvents.at(-1)?.resourceVersion ?? 0) });
+			const lostAt = Number(podEvents.at(-1)?.resourceVersion ?? 0);
+			// A watch that ended normally is judged lost late. If it lists again already, it was lost before that list began.
+			this.#seen.set(agent, { hasView, lostAt: Math.min(lostAt, agent.streams?.podsListedAt ?? lostAt) });
 			return;
 		}
 		// After a restore, the view need not show what the backup lacks.

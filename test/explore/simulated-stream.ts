@@ -89,6 +89,11 @@ export class SimulatedStream {
 		for (const line of collection.objectLines(this.#shown.length)) this.show(line);
 	}
 
+	/** The revision that its list shows. Undefined before the stream is open, and after the list. */
+	get listsAt(): number | undefined {
+		return this.isOpen && !this.isOver ? this.#listEndsAt : undefined;
+	}
+
 	next(): NextLine | undefined {
 		const { collection } = this;
 		const { log } = collection;

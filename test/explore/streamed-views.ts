@@ -120,6 +120,11 @@ export class StreamedViews {
 		this.#dropEnded();
 	}
 
+	/** The revision of the list with which the watch on pods begins anew. Undefined if it is not listing. */
+	get podsListedAt(): number | undefined {
+		return this.#streams.find(({ collection, listsAt }) => collection.what === "pod" && listsAt !== undefined)?.listsAt;
+	}
+
 	get #podStream(): SimulatedStream | undefined {
 		return this.#streams.find(({ isFollowing, collection }) => isFollowing && collection.what === "pod");
 	}
