@@ -144,11 +144,10 @@ export class Agent {
 		await this.#closers.disposeAsync();
 	}
 
-	#openViews({ connection, api, clusterName }: ConnectedCluster): Views {
+	#openViews({ connection, clusterName }: ConnectedCluster): Views {
 		const { config, env } = this.#options;
 		const views = openViews({
 			connection,
-			api,
 			clock: systemClock,
 			leaseNamespace: config.leaseNamespace,
 			env,
@@ -244,6 +243,7 @@ export class Agent {
 			name: clusterName,
 			version: packageJson.version,
 			leaseNamespace: config.leaseNamespace,
+			ownPod: config.pod,
 			lineHost: (onBehalfOf) => replicas.lineHost(onBehalfOf),
 			budgetElsewhere: (budget) => elsewhere.find(budget),
 			beforeCreating: (budget) => existence.assertExists(budget),

@@ -5,6 +5,7 @@ import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
+import type { LabelSelector } from "../../disruption/budget/selector.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import type { WorkloadRecord } from "./workload-record.ts";
 
@@ -82,8 +83,11 @@ export interface ClusterApi {
 	getFleet(): Promise<DeclaredFleet>;
 	/** Consistent GET by namespace and name. The pod found may have another uid. */
 	getPod(pod: Pick<PodReference, "namespace" | "name">): Promise<PodRead>;
-	/** Consistent LIST of all pods, with the list's resourceVersion. */
-	listPods(): Promise<{ readonly pods: readonly PodRecord[]; readonly resourceVersion: string }>;
+	/** Consistent LIST of the pods of a namespace that a selector selects, with the list's resourceVersion. */
+	listSelectedPods(
+		namespace: string,
+		selector: LabelSelector,
+	): Promise<{ readonly pods: readonly PodRecord[]; readonly resourceVersion: string }>;
 	/**
 	 * Sets the condition `xpdb.form3.tech/ReservationCancelled` through pods/status, naming the pod's uid. The value must be new, so that
 	 * the pod's resourceVersion changes and a late eviction gets a 409.

@@ -2,6 +2,7 @@
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
+import { formatSelector, matchesSelector } from "../../disruption/budget/selector.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
 import type { ApiAnswer } from "../kubernetes/api-connection.ts";
@@ -13,12 +14,14 @@ import type { ClusterApi, PodRead } from "./cluster-api.ts";
 export const allPods: ListedResource = { name: "pods", path: "/api/v1/pods", resource: "pods", group: "" };
 
 const cancelledCondition = "xpdb.form3.tech/ReservationCancelled";
+/** In characters. With a longer selector, all pods of the namespace are listed. */
+const longestLabelSelector = 4_000;
 const pendingDisruptionAnnotation = "xpdb.form3.tech/has-pending-disruption";
 
 export function createPodCalls(
 	asker: ApiAsker,
 	project: (pod: unknown) => PodRecord,
-): Pick<ClusterApi, "listPods" | "getPod" | "touchPod" | "markPendingDisruption"> {
+): Pick<ClusterApi, "listSelectedPods" | "getPod" | "touchPod" | "markPendingDisruption"> {
 	async function getPod({ namespace, name }: Pick<PodReference, "namespace" | "name">): Promise<PodRead> {
 		const options: AskOptions = {
 			method: "GET",
@@ -62,9 +65,17 @@ export function createPodCalls(
 	}
 
 	return {
-		async listPods() {
-			const { objects, resourceVersion } = await listPaged(asker, allPods, project);
-			return { pods: objects, resourceVersion };
+		async listSelectedPods(namespace, selector) {
+			const labelSelector = formatSelector(selector);
+			const resource: ListedResource = {
+				...allPods,
+				path: `/api/v1/namespaces/${namespace}/pods`,
+				namespace,
+				// A longer one might not fit into the headers of a request.
+				...(labelSelector !== "" && labelSelector.length <= longestLabelSelector && { labelSelector }),
+			};
+			const { objects, resourceVersion } = await listPaged(asker, resource, project);
+			return { pods: objects.filter(({ labels }) => matchesSelector(selector, labels)), resourceVersion };
 		},
 		getPod,
 		async touchPod(pod, value) {
@@ -76,6 +87,8 @@ export function createPodCalls(
 				message: value,
 				lastTransitionTime: new Date().toISOString().replace(/\.[0-9]+Z$/, "Z"),
 			};
+			const { versions } = asker.connection;
+			const mark = versions.mark(allPods.name);
 			const patched = await patchStatus(pod, {
 				// A strategic merge patch merges conditions by type, so no other condition is lost.
 				contentType: "application/strategic-merge-patch+json",
@@ -91,7 +104,9 @@ export function createPodCalls(
 					asker.connection.cluster,
 				);
 			}
-			return { kind: "touched", resourceVersion: asker.read(options, () => objectMeta(answer.body).resourceVersion) };
+			const { resourceVersion } = asker.read(options, () => objectMeta(answer.body));
+			versions.answered(mark, resourceVersion);
+			return { kind: "touched", resourceVersion };
 		},
 		async markPendingDisruption(pod) {
 			await patchStatus(pod, {

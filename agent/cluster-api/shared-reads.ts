@@ -1,5 +1,6 @@
 // Lets parallel counts of many budgets share their reads. Equal requests of one turn of the event loop become one request, sent after that
 // turn. So each answer is as new as if it had been requested alone.
+import { formatSelector } from "../../disruption/budget/selector.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 
@@ -24,6 +25,10 @@ export function withSharedReads(api: ClusterApi, nextTurn: NextTurn = setImmedia
 		(namespace: string) => namespace,
 		(namespace) => api.listWorkloads(namespace),
 	);
+	const pods = share(
+		([namespace, selector]: Parameters<ClusterApi["listSelectedPods"]>) => `${namespace} ${formatSelector(selector)}`,
+		([namespace, selector]) => api.listSelectedPods(namespace, selector),
+	);
 	const fleet = share(
 		() => "",
 		() => api.getFleet(),
@@ -34,6 +39,7 @@ export function withSharedReads(api: ClusterApi, nextTurn: NextTurn = setImmedia
 		getBudget: budgets,
 		listBudgets: (namespace) => lists(namespace),
 		listWorkloads: workloads,
+		listSelectedPods: (namespace, selector) => pods([namespace, selector]),
 		getFleet: () => fleet(undefined),
 	};
 }

@@ -164,9 +164,7 @@ export class Acquirer {
 			if (!leases.isFree(found)) return { result: false };
 			const { holder, nonce } = request;
 			const by = { holder, nonce, durationMs: leaseDurationMs };
-			// A dead watch may show a state from before an etcd restore, and the pod may be up again.
-			const kept = pods.live ? dropSettledReservations(found, pods) : found;
-			return { write: acquired(kept, by), result: true };
+			return { write: acquired(dropSettledReservations(found, pods), by), result: true };
 		});
 		if (!got) {
 			return {

@@ -62,14 +62,15 @@ export class AcquisitionCounts {
 	}
 
 	/**
-	 * Counts from a Lease without a holder, under an acquisition that is not written. Undefined if the Lease has no `observed`, or if the
-	 * count found something that must be written before it is used.
+	 * Counts from a Lease without a holder, under an acquisition that is not written. Undefined if the view cannot be used, or if the count
+	 * found something that must be written before it is used.
 	 */
 	async countSeen(acquisition: Acquisition, lease: BudgetLease, question: CountQuestion): Promise<Count | undefined> {
-		if (lease.state.observed === "") return undefined;
+		const { observed } = lease.state;
+		if (observed === "" || !this.#options.counting.pods.shows(observed)) return undefined;
 		return this.#inTime(question, async () => {
 			const counted = await countUnder(Promise.resolve(lease), question, this.#options.counting);
-			if (mustBeWritten(counted)) return undefined;
+			if (counted.from === "list" || mustBeWritten(counted)) return undefined;
 			await this.#markPreActivities(counted.count);
 			this.#options.commitCheck.counted(acquisition, counted);
 			return counted.count;
@@ -86,13 +87,13 @@ export class AcquisitionCounts {
 		const { counting, leases, commitCheck } = this.#options;
 		const { cluster } = counting;
 		const counted = await countUnder(reading, question, counting);
-		const { count, listedAt, forgottenControllers, newControllers, restored } = counted;
+		const { count, observed, forgottenControllers, newControllers, restored } = counted;
 		await this.#markPreActivities(count);
 		if (mustBeWritten(counted)) {
 			const { lease: latest, result } = await leases.change<"lost" | "full" | "written">(question.budget, (found) => {
 				if (!stands(found, acquisition)) return { result: "lost" };
 				const remembering = withControllers(withoutControllers(found, forgottenControllers), newControllers);
-				const kept = withObserved(remembering, listedAt);
+				const kept = withObserved(remembering, observed);
 				// If the Lease was written since, its `observed` may be newer, and the next count handles it.
 				const isAsRead = found.resourceVersion === restored?.leaseVersion;
 				const write = isAsRead ? withObservedFromRestore(kept, restored.listedAt) : kept;
@@ -118,8 +119,8 @@ export class AcquisitionCounts {
  * Whether the Lease has no `observed` or one from before a restore, remembers a controller that is gone, or lacks one that was seen. A
  * controller that was remembered in memory alone would be lost with this process, and unknown to the cluster's other agents.
  */
-function mustBeWritten({ listedAt, forgottenControllers, newControllers, restored }: CountResult): boolean {
-	return listedAt !== "" || forgottenControllers.size > 0 || newControllers.length > 0 || restored !== undefined;
+function mustBeWritten({ observed, forgottenControllers, newControllers, restored }: CountResult): boolean {
+	return observed !== "" || forgottenControllers.size > 0 || newControllers.length > 0 || restored !== undefined;
 }
 
 function noRoom({ budget, state }: BudgetLease, cluster: string): AgentUnavailableError {

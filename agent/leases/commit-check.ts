@@ -1,8 +1,8 @@
 // Checks a commit before it is written, because an account that may decide about a budget is not trusted to report facts.
 //
-// Guarantee: a pod gets a reservation only if this agent's own view has it and has reached the version that the grant names. The budget
-// must select the pod by the labels in that view, and must exist in this cluster or else in another member. The reservation has the pod's
-// name from the view. The Lease remembers the controller that the pod's own reference and the API server name, not the one in the grant. So
+// Guarantee: a pod gets a reservation only if this agent's own view has it and has reached the version that the grant names. While the
+// watch is dead, a read of the pod takes the place of the view. The budget must select the pod by the labels that were found, and must
+// exist in this cluster or else in another member. The reservation has the pod's name as it was found. The Lease remembers the controller that the pod's own reference and the API server name, not the one in the grant. So
 // no caller can fill a Lease with pods that do not exist, make another team's pods count as unavailable, or raise the number of expected
 // pods. If the view does not reach that version, or a required answer is missing, nothing is written. Whether the budget had room is for
 // the round to check.
@@ -12,7 +12,8 @@ import { coveringBudgets } from "../../disruption/budget/covering.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { assertReservable, type BudgetLease, leaseName } from "../../disruption/lease/lease.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
-import { latestResourceVersion } from "../../disruption/resource-version.ts";
+import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
+import { Semaphore } from "../../disruption/round/semaphore.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { PodView } from "../views/pod-view.ts";
 import { createOwners, type Owner } from "./controller-owners.ts";
@@ -23,10 +24,12 @@ import type { CountResult } from "./count.ts";
  * view may be a moment behind.
  */
 const viewWaitMs = 1_000;
+/** How many pods are read at the same time while the watch is dead. */
+const readsAtOnce = 20;
 
 export interface CommitCheckOptions {
-	readonly api: Pick<ClusterApi, "getBudget" | "getScale">;
-	readonly pods: Pick<PodView, "arrives" | "resourceVersion" | "find">;
+	readonly api: Pick<ClusterApi, "getBudget" | "getScale" | "getPod">;
+	readonly pods: Pick<PodView, "arrives" | "live" | "resourceVersion" | "find">;
 	/** The cluster's name, for messages. */
 	readonly name: string;
 	/** Returns the budget as other members have it. Rejects if no other member has it and one of them cannot be asked. */
@@ -71,12 +74,12 @@ export class CommitCheck {
 		for (const grant of grants) assertReservable(grant, budget);
 		const known = this.#counted.get(leaseName(budget));
 		const counted = known?.nonce === acquisition.nonce ? known : undefined;
-		const [budgets] = await Promise.all([this.#budgets(budget, counted), this.#seen(budget, grants)]);
+		const [budgets, pods] = await Promise.all([this.#budgets(budget, counted), this.#find(budget, grants)]);
 		const reserved: { readonly grant: Grant; readonly pod: PodRecord }[] = [];
 		const leftOut: LeftOut[] = [];
 		for (const grant of grants) {
 			const { uid } = grant.pod;
-			const pod = this.#options.pods.find(grant.pod);
+			const pod = pods.get(uid);
 			if (!pod) leftOut.push({ uid, why: "Gone" });
 			else if (isSelected(pod, budgets)) reserved.push({ grant, pod });
 			else leftOut.push({ uid, why: "NotCovered" });
@@ -95,15 +98,31 @@ export class CommitCheck {
 	}
 
 	/**
-	 * Waits until the view has reached the grants' versions. Rejects after a second, because a grant may name a version that never existed.
+	 * Finds the grants' pods by uid, each at least in the version that its grant names. Rejects if that version does not appear within a
+	 * second, because a grant may name a version that never existed.
 	 */
-	async #seen(budget: BudgetName, grants: readonly Grant[]): Promise<void> {
-		const { pods, name } = this.#options;
+	async #find(budget: BudgetName, grants: readonly Grant[]): Promise<ReadonlyMap<string, PodRecord>> {
+		const { pods } = this.#options;
 		const version = latestResourceVersion(...grants.map(({ resourceVersion }) => resourceVersion));
-		if (await pods.arrives(version, viewWaitMs)) return;
-		throw new AgentUnavailableError(
-			`cannot reserve pods under budget "${formatBudgetName(budget)}" in cluster "${name}": the agent's view is at ` +
-				`version ${pods.resourceVersion === "" ? "none" : pods.resourceVersion}, but the grant names version ${version}`,
+		if (await pods.arrives(version, viewWaitMs)) return byUid(grants.map(({ pod }) => pods.find(pod)));
+		if (pods.live) throw this.#versionUnseen(budget, version, `the agent's view is at version ${pods.resourceVersion}`);
+		const places = new Semaphore(readsAtOnce);
+		return byUid(await Promise.all(grants.map((grant) => places.run(() => this.#read(budget, grant)))));
+	}
+
+	/** Undefined if the pod is gone, or if another pod has its name. */
+	async #read(budget: BudgetName, { pod, resourceVersion }: Grant): Promise<PodRecord | undefined> {
+		const found = await this.#options.api.getPod(pod);
+		if (found.kind === "gone" || found.pod.uid !== pod.uid) return undefined;
+		if (compareResourceVersions(found.pod.resourceVersion, resourceVersion) >= 0) return found.pod;
+		const has = `pod "${pod.namespace}/${pod.name}" is at version ${found.pod.resourceVersion}`;
+		throw this.#versionUnseen(budget, resourceVersion, has);
+	}
+
+	#versionUnseen(budget: BudgetName, version: string, has: string): AgentUnavailableError {
+		const { name } = this.#options;
+		return new AgentUnavailableError(
+			`cannot reserve pods under budget "${formatBudgetName(budget)}" in cluster "${name}": ${has}, but the grant names version ${version}`,
 			name,
 		);
 	}
@@ -113,6 +132,10 @@ export class CommitCheck {
 		const here = counted ? counted.budget : await api.getBudget(budget);
 		return here ? [here] : ((await budgetElsewhere?.(budget)) ?? []);
 	}
+}
+
+function byUid(pods: readonly (PodRecord | undefined)[]): ReadonlyMap<string, PodRecord> {
+	return new Map(pods.flatMap((pod) => (pod ? [[pod.uid, pod]] : [])));
 }
 
 /**

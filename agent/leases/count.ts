@@ -3,11 +3,11 @@
 // Guarantee, for a count under an acquisition (not a look): it is taken after the acquisition was written. An optimistic hold is not
 // written, so its commit counts again after its own write (hasEnoughHealthyPods), and does not stand if fewer pods are healthy.
 // A pod that is reserved in any Lease of the budget's namespace does not count as healthy, even if the reservation is marked. These Leases
-// are at least as new as the budget's own Lease, and the count comes from a view that has reached the highest `observed` of them. So this
-// view includes all evidence on which an agent ended a reservation of these Leases.
-// If the budget's own Lease has no `observed`, because it is new, the count comes from a consistent list. An `observed` may be above a
-// consistent list that began after its Lease was read. Then it is from before etcd was restored from a backup, and says nothing about the
-// pods that exist now. The count ignores it, and in the budget's own Lease the version of that list replaces it.
+// are at least as new as the budget's own Lease. The count comes from a view that has reached the highest `observed` of them, or from a
+// consistent list that began after they were read (pods-to-count.ts). So it includes all evidence on which an agent ended a reservation of
+// these Leases. A Lease that has no `observed` yet gets the version of this view or list.
+// An `observed` may be above such a list. Then it is from before etcd was restored from a backup, and says nothing about the pods that
+// exist now. The count ignores it, and in the budget's own Lease the version of that list replaces it.
 // If anything cannot be read, the count rejects, or reports the number of expected pods as unknown. Nothing is guessed, and nothing has a
 // default.
 import {
@@ -29,22 +29,26 @@ import { isCountedHealthy } from "../../disruption/budget/healthy.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { Reservation } from "../../disruption/lease/reservation.ts";
-import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
+import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import type { ClusterApi, ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
 import type { BudgetView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
+import type { ViewMarker } from "../views/view-marker.ts";
 import type { WorkloadView } from "../views/workload-view.ts";
 import { type ExpectedScale, expectedPods, whyUnexpected } from "./expected-pods.ts";
 import type { GrantMemory } from "./grant-memory.ts";
 import type { OptimisticHold } from "./optimistic-holds.ts";
 import { type MatchingWorkloads, matchingWorkloads, shownWorkloads } from "./matching-workloads.ts";
 import { mislabelledWorkloads } from "./mislabelled.ts";
+import { listPods, observedBy, type PodsToCount, podsToCount, podsToLookAt } from "./pods-to-count.ts";
 import type { ReplicaSetOwners } from "./replica-set-owners.ts";
 
 export interface CountOptions {
 	readonly api: ClusterApi;
 	readonly pods: PodView;
 	readonly budgets: BudgetView;
+	/** If left out, new Leases are counted from lists. */
+	readonly marker?: Pick<ViewMarker, "mark"> | undefined;
 	/** If left out, each count lists workloads. */
 	readonly workloads?: WorkloadView | undefined;
 	/** Knows who was granted which pod, for people. If left out, accounts are unknown, and so are holders whose reservations have ended. */
@@ -60,8 +64,10 @@ export interface CountOptions {
 /** A count, with its findings for the next write of the Lease and for the commit. */
 export interface CountResult {
 	readonly count: Count;
-	/** If the Lease has no `observed`, the count lists the pods again, and this is the view's version after that list. Otherwise "". */
-	readonly listedAt: string;
+	/** Where the pods come from. */
+	readonly from: PodsToCount["from"];
+	/** The version that becomes the Lease's `observed`, because it has none. Otherwise "". */
+	readonly observed: string;
 	/** Keys of remembered controllers that no longer exist. */
 	readonly forgottenControllers: ReadonlySet<string>;
 	/** Controllers that the Lease must remember before the count is used. */
@@ -71,6 +77,9 @@ export interface CountResult {
 	/** The owners of the counted pods and of the candidates, so that the commit need not request them. */
 	readonly owners: ExpectedScale["owners"];
 }
+
+/** How long the second count of an optimistic hold waits for the view. */
+const recountWaitMs = 1_000;
 
 export type CountQuestion = Pick<AcquireRequest, "budget" | "selector" | "candidates">;
 
@@ -83,49 +92,46 @@ export async function countUnder(
 	question: CountQuestion,
 	options: CountOptions,
 ): Promise<CountResult> {
-	const { pods } = options;
 	const { api, beginScales } = withEarlyScales(question, options);
-	const readLeases = async (): Promise<readonly [BudgetLease, readonly LeaseObject[]]> => {
+	const readLeases = async (): Promise<{ readonly all: Leases; readonly pods: PodsToCount }> => {
 		const lease = await reading;
 		beginScales(lease.state.controllers);
-		const budgetNamespace = question.budget.namespace;
-		return [lease, await api.listLeases({ budgetNamespace, notOlderThan: lease.resourceVersion })];
+		const asked = { budgetNamespace: question.budget.namespace, notOlderThan: lease.resourceVersion };
+		const all = withOthers(lease, await api.listLeases(asked), options);
+		return { all, pods: await podsToCount(question, all, { ...options, api }) };
 	};
-	const [[lease, leases], { members }, budgets, matching] = await Promise.all([
+	const [{ all, pods: chosen }, { members }, budgets, matching] = await Promise.all([
 		readLeases(),
 		api.getFleet(),
 		budgetsOf(question.budget, options),
 		matchingWorkloads(question.budget.namespace, question.selector, { api, workloads: options.workloads }),
 	]);
-	const all = withOthers(lease, leases, options);
-	if (!pods.live || lease.state.observed === "") await pods.refresh();
-	const listedAt = lease.state.observed === "" ? pods.resourceVersion : "";
-	const reach = await pods.reached(latestResourceVersion(...all.map(({ state }) => state.observed)));
-	// If the view was dropped at this moment, the count would find no pods.
-	if (!pods.synced)
-		throw new AgentUnavailableError(`the agent of cluster "${options.cluster}" lists its pods anew`, options.cluster);
-	const lost = reach.kind === "below" ? beforeRestore(all, reach.listed, options) : [];
+	const pods = chosen.isUsable() ? chosen : await listPods(question, { api });
+	const [lease] = all;
+	const { from, version } = pods;
+	const lost = from === "view" ? [] : beforeRestore(all, version, options);
 	const reservations = new Map<string, Reservation>();
 	for (const { state } of all)
 		for (const reservation of state.reservations) reservations.set(reservation.uid, reservation);
-	const found = { lease, reservations, matching };
-	const { count, scale } = await countView(question, found, { ...options, api });
+	const { count, scale } = await countPods(question, { lease, reservations, matching, pods }, { ...options, api });
 	return {
 		count: { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets },
-		listedAt,
+		from,
+		observed: lease.state.observed === "" ? version : "",
 		forgottenControllers: scale.forgotten,
 		newControllers: scale.unremembered,
-		...(reach.kind === "below" &&
-			lost.includes(lease) && { restored: { leaseVersion: lease.resourceVersion, listedAt: reach.listed } }),
+		...(lost.includes(lease) && { restored: { leaseVersion: lease.resourceVersion, listedAt: version } }),
 		owners: scale.owners,
 	};
 }
+
+type Leases = readonly [BudgetLease, ...BudgetLease[]];
 
 /**
  * Whether this cluster still has at least as many healthy pods of the budget as were counted for an optimistic hold. Called after the
  * commit of that hold was written. It includes what others wrote to other Leases of the namespace since the count, and what the view has
  * seen since. Candidates that were counted as not healthy are left out: they cost nothing by that count, so one that is ready now must not
- * replace another pod. Also false if the view cannot reach what these Leases require.
+ * replace another pod. Also false if the watch is dead, or if the view does not reach what these Leases require.
  * `lease` is the Lease as the commit wrote it. `ids` are the commit's own grants, whose pods do not count as reserved here.
  */
 export async function hasEnoughHealthyPods(
@@ -138,13 +144,11 @@ export async function hasEnoughHealthyPods(
 	const { budget } = lease;
 	const question = { budgetNamespace: budget.namespace, notOlderThan: lease.resourceVersion };
 	const all = withOthers(lease, await api.listLeases(question), options);
-	if (!pods.live) await pods.refresh();
-	const reach = await pods.reached(latestResourceVersion(...all.map(({ state }) => state.observed)));
-	if (!pods.synced || reach.kind === "below") return false;
+	if (!(await pods.arrives(observedBy(all), recountWaitMs))) return false;
 	const reserved = new Set<string>();
 	for (const { state } of all) for (const { id, uid } of state.reservations) if (!ids.has(id)) reserved.add(uid);
 	let left = 0;
-	for (const pod of selectedPods({ budget, selector }, pods))
+	for (const pod of pods.selected(budget.namespace, selector))
 		if (isCountedHealthy(pod, reserved) && !unready.has(pod.uid)) left += 1;
 	return left >= healthy;
 }
@@ -153,22 +157,18 @@ function withOthers(
 	lease: BudgetLease,
 	leases: readonly LeaseObject[],
 	{ cluster }: Pick<CountOptions, "cluster">,
-): readonly BudgetLease[] {
+): Leases {
 	return [lease, ...leases.map((other) => parseLease(other, cluster)).filter(({ name }) => name !== lease.name)];
 }
 
 /** Returns and reports the Leases whose `observed` is above the version of a list that began after they were read. */
-function beforeRestore(
-	leases: readonly BudgetLease[],
-	listed: string,
-	{ cluster, report }: CountOptions,
-): readonly BudgetLease[] {
-	const lost = leases.filter(({ state }) => compareResourceVersions(state.observed, listed) > 0);
+function beforeRestore(leases: Leases, listedAt: string, { cluster, report }: CountOptions): readonly BudgetLease[] {
+	const lost = leases.filter(({ state }) => compareResourceVersions(state.observed, listedAt) > 0);
 	for (const { budget, state } of lost) {
 		const what = `Lease of budget "${formatBudgetName(budget)}" in cluster "${cluster}"`;
 		report?.(
 			new AgentUnavailableError(
-				`${what} records pod version ${state.observed}, but its API server lists version ${listed} (was etcd restored?): counting from that list`,
+				`${what} records pod version ${state.observed}, but its API server lists version ${listedAt} (was etcd restored?): counting from that list`,
 				cluster,
 			),
 		);
@@ -200,22 +200,15 @@ function withEarlyScales(question: CountQuestion, { api, pods, workloads, replic
 		for (const controller of controllers) getScale(controller).catch(() => undefined);
 	};
 	const shown = new Set(shownWorkloads(namespace, question.selector, { workloads }));
-	for (const { controller } of selectedPods(question, pods)) {
+	for (const { controller } of pods.selected(namespace, question.selector)) {
 		if (controller) shown.add(replicaSets?.find(controller, namespace) ?? controller);
 	}
 	beginScales(shown);
 	return { api: { ...api, getScale }, beginScales };
 }
 
-function selectedPods(
-	{ budget, selector }: Pick<CountQuestion, "budget" | "selector">,
-	pods: PodView,
-): Iterable<PodRecord> {
-	return pods.selected(budget.namespace, selector);
-}
-
 /**
- * Counts without an acquisition, from the view as it is, or from a list if the watch is dead. It is for people, and to see when a round may
+ * Counts without an acquisition, from the view as it is, or from a list of the selected pods if the watch is dead. It is for people, and to see when a round may
  * be worth its cost. It includes only the reservations in this budget's own Lease, and no decision may depend on it.
  */
 export async function look(
@@ -224,15 +217,16 @@ export async function look(
 	options: CountOptions,
 ): Promise<Count> {
 	const { api } = withEarlyScales(question, options);
-	const [lease, { members }, budgets, matching] = await Promise.all([
+	const [lease, { members }, budgets, matching, chosen] = await Promise.all([
 		reading,
 		api.getFleet(),
 		question.thisBudgetAlone === true ? thisBudget(question, options) : budgetsOf(question.budget, options),
 		matchingWorkloads(question.budget.namespace, question.selector, options),
+		podsToLookAt(question, options),
 	]);
-	if (!options.pods.live) await options.pods.refresh();
+	const pods = chosen.isUsable() ? chosen : await listPods(question, { api });
 	const reservations = new Map(lease?.state.reservations.map((reservation) => [reservation.uid, reservation]));
-	const { count } = await countView(question, { lease, reservations, matching }, { ...options, api });
+	const { count } = await countPods(question, { lease, reservations, matching, pods }, { ...options, api });
 	return { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets };
 }
 
@@ -269,28 +263,30 @@ interface CountedWith {
 	readonly lease: BudgetLease | undefined;
 	readonly reservations: ReadonlyMap<string, Reservation>;
 	readonly matching: MatchingWorkloads;
+	readonly pods: PodsToCount;
 }
 
-async function countView(
+async function countPods(
 	question: CountQuestion,
-	{ lease, reservations, matching }: CountedWith,
+	{ lease, reservations, matching, pods }: CountedWith,
 	options: CountOptions,
 ): Promise<{ readonly count: Omit<Count, "fleetHash" | "budgets">; readonly scale: ExpectedScale }> {
-	const { api, pods: view, cluster, replicaSets } = options;
+	const { api, cluster, replicaSets } = options;
 	const { namespace } = question.budget;
 	// From here to `everything`, nothing is awaited, so all of it is from one instant of the view.
 	const selected: PodRecord[] = [];
 	const unavailable: { readonly pod: PodRecord; readonly reservation: Reservation | undefined }[] = [];
 	let healthy = 0;
-	for (const pod of selectedPods(question, view)) {
+	for (const pod of pods.selected()) {
 		selected.push(pod);
 		if (isCountedHealthy(pod, reservations)) healthy += 1;
 		else if (!pod.finished) unavailable.push({ pod, reservation: reservations.get(pod.uid) });
 	}
-	const present = question.candidates.map((candidate) => view.find(candidate));
+	const present = question.candidates.map(pods.find);
 	const remembered = lease?.state.controllers ?? [];
-	const everything = {
-		all: remembered.length > 0 ? [...view.pods(namespace)] : [],
+	// A list of selected pods does not show where the others are, so their controllers stay expected.
+	const everything = pods.all && {
+		all: remembered.length > 0 ? [...pods.all()] : [],
 		selected: new Set(selected.map(({ uid }) => uid)),
 		reserved: new Set(reservations.keys()),
 	};
@@ -300,16 +296,15 @@ async function countView(
 		candidates: present.filter((pod) => pod !== undefined),
 		remembered,
 		matching,
-		everything,
+		...(everything && { everything }),
 		replicaSets,
 	});
 	const { matched, owners } = scale;
-	const pods = (): Iterable<PodRecord> => view.pods(namespace);
-	const mislabelled = mislabelledWorkloads({ namespace, matched, selected, owners, pods });
+	const mislabelled = pods.all ? mislabelledWorkloads({ namespace, matched, selected, owners, pods: pods.all }) : [];
 	const candidates = await Promise.all(
 		question.candidates.map(async (candidate, index) => {
 			const state = await candidateState(candidate, present[index], reservations, scale, api);
-			const changesEveryMs = view.changesEveryMs(candidate.uid);
+			const changesEveryMs = options.pods.changesEveryMs(candidate.uid);
 			return state.kind === "present" && changesEveryMs !== undefined ? { ...state, changesEveryMs } : state;
 		}),
 	);
@@ -341,7 +336,7 @@ async function candidateState(
 ): Promise<CandidateState> {
 	const reference = { namespace: candidate.namespace, name: candidate.name, uid: candidate.uid };
 	if (!pod) {
-		// The pod is gone, or newer than the view. Only a read can tell which.
+		// The pod is gone, newer than the view or the list, or has other labels now. Only a read can tell which.
 		const found = await api.getPod(candidate);
 		const same = found.kind === "present" && found.pod.uid === candidate.uid;
 		return { kind: same ? "unseen" : "gone", pod: reference };

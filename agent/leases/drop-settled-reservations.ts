@@ -1,12 +1,18 @@
 import { type BudgetLease, withoutReservations } from "../../disruption/lease/lease.ts";
 import { evidenceOf, type PodEvidenceView } from "../../disruption/lease/reservation.ts";
 import { latestResourceVersion } from "../../disruption/resource-version.ts";
+import type { PodView } from "../views/pod-view.ts";
 
 /**
  * Returns the Lease without the reservations for which the view shows evidence, and records how far that evidence had come. Without
- * evidence, it returns the same Lease.
+ * evidence, it returns the same Lease. A dead watch shows no evidence: it may be from before a restore of etcd, and the pod may be up
+ * again.
  */
-export function dropSettledReservations(lease: BudgetLease, pods: PodEvidenceView): BudgetLease {
+export function dropSettledReservations(
+	lease: BudgetLease,
+	pods: PodEvidenceView & Pick<PodView, "live">,
+): BudgetLease {
+	if (!pods.live) return lease;
 	const ids = new Set<string>();
 	let observed = "";
 	for (const reservation of lease.state.reservations) {

@@ -36,6 +36,7 @@ import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 import type { BudgetView, LeaseView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
+import { ViewMarker } from "../views/view-marker.ts";
 import type { WorkloadView } from "../views/workload-view.ts";
 import { Acquirer } from "./acquirer.ts";
 import { AcquisitionCounts } from "./acquisition-counts.ts";
@@ -70,6 +71,8 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly name: string;
 	readonly version: string;
 	readonly leaseNamespace: string;
+	/** The pod that this agent runs in. If left out, new Leases are counted from lists. */
+	readonly ownPod?: { readonly namespace: string; readonly name: string };
 	readonly membership?: Pick<KnownMembers, "judge" | "assertStill">;
 	/** Returns the parts of a description that only this process knows: its clock, its certificates, and the clusters that contacted it. */
 	readonly ownDescription?: () => Pick<AgentDescription, "clockMs" | "certificates" | "heard">;
@@ -98,7 +101,7 @@ export class LocalCluster implements AgentCluster {
 
 	constructor(options: LocalClusterOptions) {
 		const { api, pods, budgets, workloads, leaseView, histories, clock, name: cluster } = options;
-		const { lineHost, newId, budgetElsewhere, beforeCreating, report } = options;
+		const { lineHost, newId, budgetElsewhere, beforeCreating, ownPod, report } = options;
 		this.id = api.clusterId;
 		this.name = cluster;
 		this.#options = options;
@@ -111,7 +114,8 @@ export class LocalCluster implements AgentCluster {
 		});
 		this.#optimistic = new OptimisticHolds({ api, newId });
 		this.#commitCheck = new CommitCheck({ api, pods, name: cluster, budgetElsewhere });
-		const counting = { api, pods, budgets, workloads, grants: this.#grants, cluster, report };
+		const marker = ownPod && new ViewMarker({ api, pods, ownPod, clock, cluster, newId, report });
+		const counting = { api, pods, marker, budgets, workloads, grants: this.#grants, cluster, report };
 		this.#counting = { ...counting, replicaSets: new ReplicaSetOwners(clock) };
 		this.#counts = new AcquisitionCounts({
 			counting: this.#counting,
@@ -259,7 +263,7 @@ export class LocalCluster implements AgentCluster {
 				hold && !this.#optimistic.isUnbroken(hold) ? this.#countedElsewhere(acquisition) : this.#whyOld(acquisition);
 			if (broken !== undefined) return { result: "lost" };
 			// An acquire does the same, and this write also acquires the Lease.
-			const kept = hold && pods.live ? dropSettledReservations(held, pods) : held;
+			const kept = hold ? dropSettledReservations(held, pods) : held;
 			const next = committed(kept, checked.grants, since);
 			return fits(next) ? { write: next, result: "stood" } : { result: "full" };
 		});
@@ -304,9 +308,8 @@ export class LocalCluster implements AgentCluster {
 		});
 	}
 
-	/** Ends the reservations of this Lease for which the view shows evidence. If the watch is dead, it lists the pods first. */
+	/** Ends the reservations of this Lease for which the view shows evidence. */
 	async endOnEvidence(budget: BudgetName): Promise<void> {
-		if (!this.#options.pods.live) await this.#options.pods.refresh();
 		await this.leases.changeExisting(budget, (lease) => {
 			const next = dropSettledReservations(lease, this.#options.pods);
 			return next === lease ? { result: undefined } : { write: next, result: undefined };

@@ -8,20 +8,16 @@
 // event up to it is missing, and a consistent list is at least as new as its request. If versions go back (etcd was restored from a
 // backup), this does not hold: everything is dropped, and nothing is answered before a new list.
 //
-// `live` says whether changes of pods are seen soon. While it is false, counts list first, and no reservation ends on evidence without such
-// a list, because a dead watch may show what was before a restore of etcd.
+// `live` says whether changes of pods are seen soon. While it is false, nothing is counted from this view, and no reservation ends on its
+// evidence, because a dead watch may show what was before a restore of etcd. Only a list or stream of its own watch brings it back.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
 import type { LabelSelector } from "../../disruption/budget/selector.ts";
-import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { signOfLifeMs, type WatchEvent, type WatchSink } from "../kubernetes/watch-sink.ts";
 import type { Clock } from "../process/clock.ts";
 import { PodHeartbeats } from "./pod-heartbeats.ts";
 import { PodsByLabels } from "./pods-by-labels.ts";
-
-/** `below`: even a list that began after the question is older than the wanted version. */
-type ViewReach = { readonly kind: "reached" } | { readonly kind: "below"; readonly listed: string };
 
 export interface PodView {
 	/** Whether a list is stored: after the first one, except between a reset and the next list. Otherwise nothing here is an answer. */
@@ -30,6 +26,8 @@ export interface PodView {
 	readonly live: boolean;
 	/** The version that this view has reached: the highest of list, events and bookmarks. "" while no list is stored. */
 	readonly resourceVersion: string;
+	/** Whether the watch is alive and the view has everything up to `version`. */
+	shows(version: string): boolean;
 	/** Read the pods before you await anything, because the next event changes them. */
 	pods(namespace: string): Iterable<PodRecord>;
 	/** Read the pods before you await anything. */
@@ -48,15 +46,8 @@ export interface PodView {
 	 * was read at a later version.
 	 */
 	goneSince(uid: string): string;
-	/**
-	 * Resolves when the view has reached `version`. If its watch does not get there within a second, the view lists. The answer `below` means
-	 * that `version` was seen before etcd was restored from a backup. Rejects if the list fails, or if `signal` aborts.
-	 */
-	reached(version: string, signal?: AbortSignal): Promise<ViewReach>;
-	/** Whether the view reaches `version` within this time, by its watch or by a list that another caller requested. */
+	/** Whether the view shows `version` within this time. It is false at once if the watch is dead. */
 	arrives(version: string, withinMs: number): Promise<boolean>;
-	/** Brings the content at least up to a consistent list that starts after this call. */
-	refresh(): Promise<void>;
 	/** Calls back for every namespace whose pods changed or may have changed. The returned function unsubscribes. */
 	onChange(listener: PodListener): () => void;
 }
@@ -71,23 +62,12 @@ export interface PodChange {
 }
 
 interface PodStoreOptions {
-	readonly cluster: string;
 	readonly clock: Clock;
-	readonly listPods: ClusterApi["listPods"];
-	/** How long `reached` waits for the watch before it lists. */
-	readonly listAfterMs?: number;
 	/** How many deletions are remembered by uid. For older ones, goneSince() returns a later version. */
 	readonly deletionsKept?: number;
-	/** Called if a list was older than the view, because the watch that feeds the store must start over too. */
-	readonly onWentBack?: () => void;
 }
 
-interface Waiter {
-	readonly version: string;
-	readonly arrived: () => void;
-}
-
-/** Implements PodView. A watch or a test feeds it, and the only requests that it makes itself are lists. */
+/** Implements PodView. A watch or a test feeds it, and it makes no requests. */
 export class PodStore implements PodView, WatchSink<PodRecord> {
 	readonly #options: PodStoreOptions;
 	readonly #byUid = new Map<string, PodRecord>();
@@ -100,12 +80,8 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	#resourceVersion = "";
 	#synced = false;
 	#lastSignAt = Number.NEGATIVE_INFINITY;
-	/** Counts the resets, because a list that was requested before a reset is not an answer after it. */
-	#life = 0;
-	#listing: Promise<string> = Promise.resolve("");
-	#nextListing: Promise<string> | undefined;
 	readonly #heartbeats: PodHeartbeats;
-	readonly #waiters = new Set<Waiter>();
+	readonly #waiters = new Set<() => void>();
 	readonly #listeners = new Set<PodListener>();
 
 	constructor(options: PodStoreOptions) {
@@ -157,50 +133,22 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		return this.#deletedAt.get(uid) ?? this.#goneFloor;
 	}
 
-	async reached(version: string, signal?: AbortSignal): Promise<ViewReach> {
-		signal?.throwIfAborted();
-		if (this.#has(version)) return { kind: "reached" };
-		const { clock, listAfterMs = 1_000 } = this.#options;
-		const { promise, resolve, reject } = Promise.withResolvers<ViewReach>();
-		// Resolved by the watch, by a list that another caller requested, or by the list below, whichever comes first.
-		const arrived = () => resolve({ kind: "reached" });
-		const waiter: Waiter = { version, arrived };
-		const aborted = () => reject(signal?.reason);
-		const listed = (at: string) => (this.#has(version) ? arrived() : resolve({ kind: "below", listed: at }));
-		const cancelTimer = clock.after(listAfterMs, () => void this.#listAnew().then(listed, reject));
-		this.#waiters.add(waiter);
-		signal?.addEventListener("abort", aborted, { once: true });
-		try {
-			return await promise;
-		} finally {
-			this.#waiters.delete(waiter);
-			signal?.removeEventListener("abort", aborted);
-			cancelTimer();
-		}
+	shows(version: string): boolean {
+		return this.live && compareResourceVersions(this.#resourceVersion, version) >= 0;
 	}
 
 	async arrives(version: string, withinMs: number): Promise<boolean> {
-		if (this.#has(version)) return true;
-		const { promise, resolve } = Promise.withResolvers<boolean>();
-		const waiter: Waiter = { version, arrived: () => resolve(true) };
-		const cancelTimer = this.#options.clock.after(withinMs, () => resolve(false));
-		this.#waiters.add(waiter);
-		const arrived = await promise;
-		this.#waiters.delete(waiter);
+		if (this.shows(version) || !this.live) return this.shows(version);
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const look = (): void => {
+			if (this.shows(version) || !this.live) resolve();
+		};
+		const cancelTimer = this.#options.clock.after(withinMs, resolve);
+		this.#waiters.add(look);
+		await promise;
+		this.#waiters.delete(look);
 		cancelTimer();
-		return arrived;
-	}
-
-	async refresh(): Promise<void> {
-		await this.#listAnew();
-	}
-
-	/** Returns the version of a list that begins after this call. */
-	#listAnew(): Promise<string> {
-		// The list under way may show a state from before this call. So this call waits for the next list, which all callers until its start
-		// share.
-		this.#nextListing ??= this.#startAfter(this.#listing);
-		return this.#nextListing;
+		return this.shows(version);
 	}
 
 	onChange(listener: PodListener): () => void {
@@ -261,7 +209,6 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 
 	reset(): void {
 		const namespaces = [...this.#byName.keys()];
-		this.#life++;
 		this.#heartbeats.clear();
 		this.#byUid.clear();
 		this.#byName.clear();
@@ -276,36 +223,12 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 
 	signOfLife(at: number): void {
 		this.#lastSignAt = Math.max(this.#lastSignAt, at);
+		this.#moved();
 	}
 
 	watchLost(): void {
 		this.#lastSignAt = Number.NEGATIVE_INFINITY;
-	}
-
-	#has(version: string): boolean {
-		return this.#synced && compareResourceVersions(this.#resourceVersion, version) >= 0;
-	}
-
-	async #startAfter(listing: Promise<string>): Promise<string> {
-		await listing.catch(() => undefined); // Its own callers got the error.
-		this.#nextListing = undefined;
-		this.#listing = this.#list();
-		return this.#listing;
-	}
-
-	async #list(): Promise<string> {
-		for (;;) {
-			const { resourceVersion: before } = this;
-			const life = this.#life;
-			const { pods, resourceVersion } = await this.#options.listPods();
-			if (life !== this.#life) continue;
-			if (compareResourceVersions(resourceVersion, before) < 0) {
-				this.reset();
-				this.#options.onWentBack?.();
-			}
-			this.replace(pods, resourceVersion);
-			return resourceVersion;
-		}
+		this.#moved();
 	}
 
 	#put(pod: PodRecord): void {
@@ -346,7 +269,11 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 
 	#advance(resourceVersion: string): void {
 		this.#resourceVersion = resourceVersion;
-		for (const waiter of this.#waiters) if (this.#has(waiter.version)) waiter.arrived();
+		this.#moved();
+	}
+
+	#moved(): void {
+		for (const look of this.#waiters) look();
 	}
 
 	#notify(namespace: string, change?: PodChange): void {

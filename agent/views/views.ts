@@ -1,6 +1,5 @@
 // Opens the agent's views of its cluster (pods, its own Leases, budgets, and each kind of workload), each from one watch.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
-import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { allPods } from "../cluster-api/pod-calls.ts";
 import { createPodProjection } from "../cluster-api/pod-projection.ts";
 import type { ApiConnection } from "../kubernetes/api-connection.ts";
@@ -24,7 +23,6 @@ export interface Views {
 
 interface ViewsOptions {
 	readonly connection: ApiConnection;
-	readonly api: ClusterApi;
 	readonly clock: Clock;
 	readonly leaseNamespace: string;
 	readonly env: NodeJS.ProcessEnv;
@@ -35,14 +33,14 @@ interface ViewsOptions {
 }
 
 export function openViews(options: ViewsOptions): Views {
-	const { connection, api, clock, leaseNamespace, env } = options;
+	const { connection, clock, leaseNamespace, env } = options;
 	const common = (resource: string) => ({
 		connection,
 		clock,
 		random: Math.random,
 		warn: (message: string) => options.onTrouble(resource, message),
 	});
-	const pods = new PodStore({ cluster: connection.cluster, clock, listPods: () => api.listPods() });
+	const pods = new PodStore({ clock });
 	const podWatch = startWatch<PodRecord>({
 		...common("pods"),
 		resource: allPods,

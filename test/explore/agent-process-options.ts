@@ -10,6 +10,8 @@ import type { StreamFaults } from "./streamed-views.ts";
 export interface AgentProcessOptions<Agent> extends ProcessOptions {
 	readonly name: string;
 	readonly server: SimulatedApiServer;
+	/** The pod that the agent runs in. */
+	readonly ownPod: { readonly namespace: string; readonly name: string };
 	readonly carry: <T>(from: SimulatedProcess, call: ApiCall<T>) => Promise<T>;
 	/** If set, the watches on pods and Leases run over simulated streams. */
 	readonly streams: StreamFaults | undefined;

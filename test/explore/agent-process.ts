@@ -57,7 +57,7 @@ export class AgentProcess extends WatchingProcess {
 			...withSeenVersions(clusterApi(server, carrier), versions),
 			...createScaleCalls({ server, carry: carrier, clock, versions }),
 			connection: () => this.connections,
-			...(this.streams && { listPods: this.streams.listPods }),
+			...(this.streams && { listSelectedPods: this.streams.listSelectedPods }),
 		};
 		this.fleet = new RecentFleet({ getFleet: () => asked.getFleet(), now: () => clock.now() });
 		const membership = {
@@ -83,6 +83,7 @@ export class AgentProcess extends WatchingProcess {
 			name: cluster,
 			version: "0.0.0",
 			leaseNamespace: "xpdb-system",
+			ownPod: options.ownPod,
 			lineHost: () => options.lineHost(this),
 			budgetElsewhere: async (budget) => options.budgetElsewhere(budget),
 			newId: () => this.newId(),
@@ -107,12 +108,8 @@ export class AgentProcess extends WatchingProcess {
 		});
 	}
 
-	protected override listPods(): ReturnType<ClusterApi["listPods"]> {
-		return this.#api.listPods();
-	}
-
 	relist(): void {
-		this.task("lists all pods", () => this.pods.refresh());
+		this.task("lists all pods", () => this.listPods());
 	}
 
 	sweep(): void {

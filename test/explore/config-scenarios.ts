@@ -193,6 +193,10 @@ export const configScenarios: readonly Scenario<World>[] = [
 		prepare: (world) => {
 			const c1 = world.cluster("c1");
 			const pod = world.pod("c1", "web-0");
+			// The agent that lags has touched its own pod before.
+			const own = c1.server.listPods().pods.find(({ name }) => name === "agent-1");
+			if (own) c1.server.touchPod(own, "again");
+			c1.agents[1]?.seesEverything();
 			world.oracle.evictedBefore(c1, pod);
 			c1.agents[0]?.seesEverything();
 		},

@@ -231,10 +231,10 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["failed-unseen", "dead-watch"],
 		edits: [
 			{
-				file: "agent/leases/count.ts",
-				symbol: "countUnder",
-				find: '!$pods.live || $lease.state.observed === ""',
-				replace: '$lease.state.observed === ""',
+				file: "agent/views/pod-view.ts",
+				symbol: "PodStore.shows",
+				find: "this.live && $$reached",
+				replace: "this.#synced && $$reached",
 			},
 		],
 	},

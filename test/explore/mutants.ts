@@ -6,6 +6,7 @@ import { decisionMutants } from "./decision-mutants.ts";
 import { drainMutants } from "./drain-mutants.ts";
 import { engineMutants } from "./engine-mutants.ts";
 import { finishedMutants } from "./finished-mutants.ts";
+import { listingMutants } from "./listing-mutants.ts";
 import { kindMutants } from "./kind-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { nativeBudgetMutants } from "./native-budget-mutants.ts";
@@ -24,6 +25,7 @@ export const mutants: readonly Mutant[] = [
 	...decisionMutants,
 	...unwrittenMutants,
 	...reservationMutants,
+	...listingMutants,
 	...cancellationMutants,
 	...engineMutants,
 	...kindMutants,

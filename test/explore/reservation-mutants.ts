@@ -6,6 +6,7 @@ const healthy = "disruption/budget/healthy.ts";
 const expected = "agent/leases/expected-pods.ts";
 const lease = "disruption/lease/lease.ts";
 const reservation = "disruption/lease/reservation.ts";
+const toCount = "agent/leases/pods-to-count.ts";
 const view = "agent/views/pod-view.ts";
 
 export const reservationMutants: readonly Mutant[] = [
@@ -110,11 +111,12 @@ export const reservationMutants: readonly Mutant[] = [
 		scenarios: ["ended-on-evidence-unseen", "one-view-lags", "lag"],
 		edits: [
 			{
-				file: count,
-				symbol: "countUnder",
-				find: "const $reach = await $pods.reached($$version);",
-				replace: 'const $reach = { kind: "reached" };',
+				file: toCount,
+				symbol: "podsToCount",
+				find: "await $choice.pods.arrives($version, viewWaitMs)",
+				replace: "$choice.pods.live",
 			},
+			{ file: toCount, symbol: "ofView", find: "$pods.shows($version)", replace: "$pods.live" },
 		],
 	},
 	{
@@ -136,10 +138,11 @@ export const reservationMutants: readonly Mutant[] = [
 		scenarios: ["ended-on-evidence-unseen", "one-view-lags", "lag"],
 		edits: [
 			{
-				file: view,
-				symbol: "PodStore.reached",
-				find: "this.#listAnew()",
-				replace: "Promise.resolve(this.#resourceVersion)",
+				file: toCount,
+				symbol: "podsToCount",
+				find: "$arrives ? $view : listPods($question, $choice)",
+				replace:
+					'$arrives ? $view : { ...ofView($question, "", $choice), from: "list", version: $choice.pods.resourceVersion }',
 			},
 		],
 	},
@@ -175,8 +178,8 @@ export const reservationMutants: readonly Mutant[] = [
 		scenarios: ["ended-elsewhere", "covered-since"],
 		edits: [
 			{
-				file: count,
-				symbol: "countUnder",
+				file: toCount,
+				symbol: "observedBy",
 				find: "latestResourceVersion(...$all.map(({ state: $state }) => $state.observed))",
 				replace: "$all[0].state.observed",
 			},
@@ -199,17 +202,24 @@ export const reservationMutants: readonly Mutant[] = [
 		name: "acquired-by-a-dead-watch",
 		without: "leaving reservations alone where an acquire finds the watch on pods dead",
 		scenarios: ["acquired-before-the-restore"],
-		edits: [{ file: "agent/leases/acquirer.ts", symbol: "Acquirer.#attempt", find: "$pods.live", replace: "true" }],
+		edits: [
+			{
+				file: "agent/leases/drop-settled-reservations.ts",
+				symbol: "dropSettledReservations",
+				find: "if (!$pods.live) return $lease;",
+				replace: "",
+			},
+		],
 	},
 	{
 		name: "ended-by-a-dead-watch",
-		without: "listing pods before reservations end on evidence, where their watch is dead",
+		without: "leaving reservations alone where a sweep finds the watch on pods dead",
 		scenarios: ["looked-for-before-the-restore"],
 		edits: [
 			{
-				file: "agent/leases/local-cluster.ts",
-				symbol: "LocalCluster.endOnEvidence",
-				find: "if (!this.#options.pods.live) await this.#options.pods.refresh();",
+				file: "agent/leases/drop-settled-reservations.ts",
+				symbol: "dropSettledReservations",
+				find: "if (!$pods.live) return $lease;",
 				replace: "",
 			},
 		],
@@ -243,19 +253,6 @@ export const reservationMutants: readonly Mutant[] = [
 				symbol: "PodStore.apply",
 				find: "this.#advance($version);",
 				replace: "this.#advance(latestResourceVersion($version, this.#resourceVersion));",
-			},
-		],
-	},
-	{
-		name: "new-lease-counted-from-the-view",
-		without: "a consistent list for a Lease without `observed`",
-		scenarios: ["lease-forgotten"],
-		edits: [
-			{
-				file: count,
-				symbol: "countUnder",
-				find: 'if (!$pods.live || $lease.state.observed === "") $refresh;',
-				replace: "if (!$pods.live) $refresh;",
 			},
 		],
 	},

@@ -16,6 +16,7 @@ import type { Scenario } from "./scenario.ts";
 import { stagedCancelScenarios } from "./staged-cancel-scenarios.ts";
 import { stagedEngineScenarios } from "./staged-engine-scenarios.ts";
 import { stagedReservationScenarios } from "./staged-reservation-scenarios.ts";
+import { coveredSinceScenarios } from "./covered-since-scenarios.ts";
 import { stagedRoundScenarios } from "./staged-round-scenarios.ts";
 import { stagedViewScenarios } from "./staged-view-scenarios.ts";
 import { streamScenarios } from "./stream-scenarios.ts";
@@ -27,6 +28,7 @@ import type { World } from "./world.ts";
 export const scenarios: readonly Scenario<World>[] = [
 	...roundScenarios,
 	...stagedRoundScenarios,
+	...coveredSinceScenarios,
 	...reservationScenarios,
 	...stagedReservationScenarios,
 	...configScenarios,

@@ -18,9 +18,15 @@ export function withSeenVersions(api: ClusterApi, versions: SeenVersions): Clust
 			if (written.resourceVersion !== lease.resourceVersion) versions.answered(mark, written.resourceVersion);
 			return written;
 		},
-		async listPods() {
+		async touchPod(pod, value) {
 			const mark = versions.mark("pods");
-			const list = await api.listPods();
+			const touched = await api.touchPod(pod, value);
+			if (touched.kind === "touched") versions.answered(mark, touched.resourceVersion);
+			return touched;
+		},
+		async listSelectedPods(namespace, selector) {
+			const mark = versions.mark("pods");
+			const list = await api.listSelectedPods(namespace, selector);
 			versions.answered(mark, list.resourceVersion);
 			return list;
 		},

@@ -65,6 +65,8 @@ export type Snapshot = Pick<SimulatedApiServer, "revision"> & {
 	readonly workloads: ReturnType<SimulatedWorkloads["contents"]>;
 };
 
+const agentNamespace = "xpdb-system";
+
 export class SimulatedApiServer {
 	readonly clusterId: string;
 	revision: number;
@@ -250,12 +252,19 @@ export class SimulatedApiServer {
 		return found ? { kind: "present", pod: found.record } : { kind: "gone" };
 	}
 
+	/** Returns the pods of workloads, without those that agents run in. */
 	pods(): readonly PodRecord[] {
-		return Array.from(this.#pods.values(), ({ record }) => record);
+		return this.listPods().pods.filter(({ namespace }) => namespace !== agentNamespace);
 	}
 
 	listPods(): { readonly pods: readonly PodRecord[]; readonly resourceVersion: string } {
-		return { pods: this.pods(), resourceVersion: String(this.revision) };
+		const pods = Array.from(this.#pods.values(), ({ record }) => record);
+		return { pods, resourceVersion: String(this.revision) };
+	}
+
+	/** Creates the pod that an agent runs in. */
+	createAgentPod(name: string): PodRecord {
+		return this.createPod({ name, namespace: agentNamespace });
 	}
 
 	touchPod(pod: PodReference, value: string): TouchAnswer {

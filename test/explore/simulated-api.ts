@@ -5,6 +5,8 @@
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import type { WorkloadRecord } from "../../agent/cluster-api/workload-record.ts";
 import { MissingRightError } from "../../agent/kubernetes/api-refusal.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
+import { matchesSelector } from "../../disruption/budget/selector.ts";
 import type { Evictor } from "../../disruption/round/eviction.ts";
 import type { EvictionAnswer } from "../../disruption/round/ticket.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
@@ -67,9 +69,11 @@ export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCa
 			const found = await carry({ verb: "get", resource: "pods", name: keyOf(pod), execute: () => server.getPod(pod) });
 			return found.kind === "present" ? { ...found, pod: server.seenPod(found.pod) } : found;
 		},
-		listPods: async () => {
-			const list = await carry({ verb: "list", resource: "pods", name: "", execute: () => server.listPods() });
-			return { ...list, pods: list.pods.map(server.seenPod) };
+		listSelectedPods: async (namespace, selector) => {
+			const { pods, resourceVersion } = await listAllPods(server, carry);
+			const isSelected = (pod: PodRecord): boolean =>
+				pod.namespace === namespace && matchesSelector(selector, pod.labels);
+			return { pods: pods.filter(isSelected), resourceVersion };
 		},
 		touchPod: (pod, value) =>
 			carry({
@@ -91,6 +95,15 @@ export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCa
 				execute: () => server.getScale(controller, namespace),
 			}),
 	};
+}
+
+/** The list with which a watch on all pods begins. */
+export async function listAllPods(
+	server: SimulatedApiServer,
+	carry: Carrier,
+): Promise<{ readonly pods: readonly PodRecord[]; readonly resourceVersion: string }> {
+	const list = await carry({ verb: "list", resource: "pods", name: "", execute: () => server.listPods() });
+	return { ...list, pods: list.pods.map(server.seenPod) };
 }
 
 function listedWorkloads({ workloads, clusterId }: SimulatedApiServer, namespace: string): readonly WorkloadRecord[] {

@@ -22,13 +22,13 @@ export class SimulatedCluster {
 	/** If true, plugins may list the cluster's pods, but not get one (403). */
 	forbidsReads = false;
 	nativeRefusals = 0;
-	readonly #agentOptions: Omit<AgentProcessOptions<AgentProcess>, "name" | "server">;
+	readonly #agentOptions: Omit<AgentProcessOptions<AgentProcess>, "name" | "server" | "ownPod">;
 	#started = 0;
 
 	constructor(
 		data: ClusterData,
 		memberIds: readonly string[],
-		agentOptions: Omit<AgentProcessOptions<AgentProcess>, "name" | "server">,
+		agentOptions: Omit<AgentProcessOptions<AgentProcess>, "name" | "server" | "ownPod">,
 	) {
 		this.id = data.id;
 		this.data = data;
@@ -107,10 +107,12 @@ export class SimulatedCluster {
 	#newAgent(index: number): AgentProcess {
 		this.#started += 1;
 		const life = this.#started > this.data.agents ? `.${this.#started - this.data.agents + 1}` : "";
+		const name = `agent-${index}${life}`;
 		const agent = new AgentProcess({
 			...this.#agentOptions,
-			name: `${this.id}/agent-${index}${life}`,
+			name: `${this.id}/${name}`,
 			server: this.server,
+			ownPod: this.server.createAgentPod(name),
 		});
 		this.agents[index] = agent;
 		return agent;
@@ -118,8 +120,11 @@ export class SimulatedCluster {
 }
 
 /** Returns a first revision after which versions soon get one more digit, so that comparing versions as text would be noticed. */
-function firstRevision({ workloads, budgets }: ClusterData): number {
+function firstRevision({ workloads, budgets, agents }: ClusterData): number {
 	const controllers = { StatefulSet: 1, ReplicaSet: 1, Deployment: 2, Database: 1, Job: 1, Bare: 0 } as const;
-	const made = workloads.reduce((sum, { kind, replicas }) => sum + replicas + controllers[kind], 2 * budgets.length);
+	const made = workloads.reduce(
+		(sum, { kind, replicas }) => sum + replicas + controllers[kind],
+		2 * budgets.length + agents,
+	);
 	return 995 - made;
 }

@@ -250,7 +250,7 @@ export const stagedReservationScenarios: readonly Scenario<World>[] = [
 		],
 		limits: {},
 		afterEviction: "ends",
-		holdsBack: ({ what }) => what.startsWith("sees pod"),
+		holdsBack: ({ what }, world) => what.startsWith("sees pod") && !nobodyIsEvicted(world),
 	},
 	{
 		name: "list-overtakes",

@@ -250,10 +250,6 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 			leaseCallsAtOnce: true,
 		},
 	},
-	unseen({ name: "reserved-unseen", isEnded: false, writtenHolds: false }),
-	unseen({ name: "ended-unseen", isEnded: true, writtenHolds: false }),
-	unseen({ name: "reserved-elsewhere", isEnded: false, writtenHolds: true }),
-	unseen({ name: "ended-elsewhere", isEnded: true, writtenHolds: true }),
 	{
 		name: "past-the-line",
 		about: "A Lease has expired for which somebody waits in line, and somebody else asks for it who does not wait",
@@ -348,47 +344,3 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 			step.actor === "drain-1" && reserved(world, "web-0") !== undefined && world.times("the plugin goes on") === 0,
 	},
 ];
-
-/** Returns a scenario. With `isEnded`, agent-0 has ended the reservation on evidence before the budget covers the pod. */
-function unseen({
-	name,
-	isEnded,
-	writtenHolds,
-}: Required<Pick<Scenario, "name" | "writtenHolds">> & { readonly isEnded: boolean }): Scenario<World> {
-	return {
-		name,
-		about:
-			"A budget begins to cover a pod that was granted under another one, and the agent that counts has not seen that Lease since",
-		writtenHolds,
-		clusters: [
-			cluster("c1", 0, {
-				workloads: [
-					{ kind: "StatefulSet", name: "web", labels: both, replicas: 2 },
-					{ kind: "StatefulSet", name: "api", labels: { app: "api", tier: "db" }, replicas: 2 },
-				],
-				budgets: [
-					{ name: "web", selector: web, maxUnavailable: 1 },
-					{ name: "front", selector: { app: "api" }, maxUnavailable: 1 },
-				],
-			}),
-		],
-		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1, agent: 0 })],
-		events: [
-			...(isEnded ? [endsOnEvidence(0, (world) => world.oracle.evictions > 0)] : []),
-			{
-				name: "budget front selects all",
-				when: (world) => world.oracle.evictions > 0 && (!isEnded || !reserved(world, "web-0")),
-				run: (world) => {
-					const spec = { selector: { matchLabels: { tier: "db" } }, maxUnavailable: 1 };
-					server(world).putBudget({ name: { namespace: "shop", name: "front" }, spec });
-					for (const each of world.cluster("c1").agents) each.seesEverything({ pods: false, leases: false });
-				},
-			},
-			begins("drain-2", "c1/api-0", (world) => world.times("budget front selects all") > 0, { attempts: 1, agent: 1 }),
-		],
-		limits: {},
-		afterEviction: "stays",
-		configChanges: true,
-		holdsBack: ({ kind, actor }) => kind === "watch" && actor.endsWith("agent-1"),
-	};
-}

@@ -16,8 +16,10 @@ import {
 	isCall,
 	isDeleted,
 	isDone,
+	isHeldBy,
 	nobodyIsEvicted,
 	reserved,
+	server,
 	waitsASecond,
 	waitsFor,
 } from "./staging.ts";
@@ -28,6 +30,20 @@ const two = [{ name: "web", selector: web, maxUnavailable: 2 }];
 
 function isWatch({ kind, actor }: Step, agentName: string): boolean {
 	return kind === "watch" && actor === agentName;
+}
+
+function touchIsAnswered({ network }: World): boolean {
+	return network.answered("c1/agent-1").some((what) => what.startsWith("touch pod"));
+}
+
+function isAnswerToTouch({ actor, what }: Step): boolean {
+	return actor === "c1/agent-1" && what.startsWith("gets the answer to touch pod");
+}
+
+/** Whether drain-2 holds its Lease and the agent knows it, so that the count has begun. */
+function mayHaveJoined(world: World): boolean {
+	const isWritten = isHeldBy(world, "drain-2");
+	return isWritten && !world.network.answered("c1/agent-1").some((what) => what.startsWith("update Lease"));
 }
 
 export const stagedViewScenarios: readonly Scenario<World>[] = [
@@ -116,6 +132,45 @@ export const stagedViewScenarios: readonly Scenario<World>[] = [
 			(isCall(step, "drain-1", "commit") && world.times("web-2 fails") === 0) ||
 			(isWatch(step, "c1/agent-0") && !isDone(world, "drain-1")),
 	},
+	{
+		name: "counted-during-an-earlier-touch",
+		about:
+			"While the answer to an agent's touch of its own pod is on its way, it counts a new Lease, and has not seen a pod go since",
+		splitAnswers: true,
+		leasesExist: false,
+		clusters: [
+			{
+				...cluster("c1", 3, {
+					budgets: [...one, { name: "side", selector: { app: "side" }, maxUnavailable: 1 }],
+				}),
+				workloads: [
+					...cluster("c1", 3).workloads,
+					{ kind: "StatefulSet", name: "side", labels: { app: "side" }, replicas: 2 },
+				],
+			},
+		],
+		drains: [drain("drain-1", ["c1/side-0"], { agent: 1, attempts: 1 })],
+		events: [
+			{
+				name: "web-0 was evicted",
+				when: (world) => touchIsAnswered(world) && agent(world, 1).podRevision >= server(world).revision,
+				run: (world) => {
+					world.oracle.evictedBefore(world.cluster("c1"), world.pod("c1", "web-0"));
+					agent(world, 0).seesEverything();
+				},
+			},
+			begins("drain-2", "c1/web-1", (world) => world.times("web-0 was evicted") > 0 && touchIsAnswered(world), {
+				agent: 1,
+				attempts: 1,
+			}),
+		],
+		limits: {},
+		afterEviction: "stays",
+		probe: false,
+		holdsBack: (step, world) =>
+			(isWatch(step, "c1/agent-1") && step.what.startsWith("sees pod") && world.times("web-0 was evicted") > 0) ||
+			((isAnswerToTouch(step) || (step.kind === "timer" && step.actor === "c1/agent-1")) && !mayHaveJoined(world)),
+	},
 	evidentBefore(
 		"evident-before-the-restore",
 		"A round commits through an agent whose watches are dead since a restore, and another one keeps the line",
@@ -169,7 +224,7 @@ function evidentBefore(
 			acts === "drain-2"
 				? begins(acts, "c1/web-1", (world) => waitsFor(world, "drain-1", "evict"), { agent: 1, attempts: 1 })
 				: acts,
-			begins("drain-3", "c1/web-2", hasActed, { attempts: 1 }),
+			begins("drain-3", "c1/web-2", hasActed, { attempts: 1, pods: ["c1/web-2", "c1/web-3"] }),
 		],
 		limits: {},
 		afterEviction: "stays",

@@ -49,7 +49,7 @@ interface StreamedViewsOptions {
 }
 
 export class StreamedViews {
-	readonly listPods: ClusterApi["listPods"];
+	readonly listSelectedPods: ClusterApi["listSelectedPods"];
 	readonly #options: StreamedViewsOptions;
 	readonly #connection: ApiConnection;
 	readonly #clock: WatchClock;
@@ -65,7 +65,8 @@ export class StreamedViews {
 		this.#clock = new WatchClock(process.clock);
 		this.#collections = [streamedPods(server), streamedLeases(server)];
 		this.#connection = this.#connect();
-		this.listPods = createPodCalls(createApiAsker(this.#connection), createPodProjection()).listPods;
+		const { listSelectedPods } = createPodCalls(createApiAsker(this.#connection), createPodProjection());
+		this.listSelectedPods = listSelectedPods;
 	}
 
 	get areOpen(): boolean {
@@ -242,7 +243,9 @@ export class StreamedViews {
 	}
 
 	#collectionAt(path: string): StreamedCollection {
-		const found = this.#collections.find(({ resource }) => path.startsWith(`${resource.path}?`));
+		// All simulated pods are in one namespace.
+		const listed = path.replace(/^\/api\/v1\/namespaces\/[^/]+\/pods\?/, "/api/v1/pods?");
+		const found = this.#collections.find(({ resource }) => listed.startsWith(`${resource.path}?`));
 		if (!found) throw new Error(`nothing is simulated at ${path}`);
 		return found;
 	}

@@ -105,26 +105,23 @@ export const unwrittenMutants: readonly Mutant[] = [
 			{
 				file: count,
 				symbol: "hasEnoughHealthyPods",
-				find: "await $pods.reached($$all)",
-				replace: '{ kind: "reached" }',
+				find: "await $pods.arrives(observedBy($all), recountWaitMs)",
+				replace: "$pods.live",
 			},
 		],
 	},
 	{
 		name: "unwritten-counted-again-behind-a-dead-watch",
-		without: "listing pods where their watch is dead, when the pods of an unwritten hold are counted again",
+		without: "the no of a second count that finds the watch on pods dead",
 		scenarios: ["failed-since-the-count"],
 		edits: [
-			{ file: count, symbol: "hasEnoughHealthyPods", find: "if (!$pods.live) await $pods.refresh();", replace: "" },
+			{
+				file: count,
+				symbol: "hasEnoughHealthyPods",
+				find: "await $pods.arrives(observedBy($all), recountWaitMs)",
+				replace: "compareResourceVersions($pods.resourceVersion, observedBy($all)) >= 0",
+			},
 		],
-	},
-	{
-		name: "unwritten-counted-again-below",
-		without: "the no of a second count whose list is older than what others have seen",
-		harmless:
-			"A list is older than an `observed` only after a restore. After one before the count, the first count went by such a list as well; one after the count ends the connection, or loses this commit like every write since the backup",
-		scenarios: ["one-member-restored", "restored-while-draining"],
-		edits: [{ file: count, symbol: "hasEnoughHealthyPods", find: '$reach.kind === "below"', replace: "false" }],
 	},
 	{
 		name: "unwritten-commit-by-a-dead-watch",
@@ -132,10 +129,10 @@ export const unwrittenMutants: readonly Mutant[] = [
 		scenarios: ["evident-before-the-restore"],
 		edits: [
 			{
-				file: "agent/leases/local-cluster.ts",
-				symbol: "LocalCluster.commit",
-				find: "$hold && $pods.live",
-				replace: "$hold",
+				file: "agent/leases/drop-settled-reservations.ts",
+				symbol: "dropSettledReservations",
+				find: "if (!$pods.live) return $lease;",
+				replace: "",
 			},
 		],
 	},

@@ -1,5 +1,4 @@
 // A simulated process that keeps the shipped views of a cluster. The scheduler feeds them.
-import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
 import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
 import { ObjectStore } from "../../agent/views/object-views.ts";
@@ -14,7 +13,7 @@ import type { Step } from "./scheduler.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 import { type ProcessOptions, SimulatedProcess } from "./simulated-process.ts";
 import { SimulatedWorkloadView } from "./simulated-workload-view.ts";
-import type { Carrier } from "./simulated-api.ts";
+import { type Carrier, listAllPods } from "./simulated-api.ts";
 import { type StreamFaults, StreamedViews } from "./streamed-views.ts";
 
 const watchedResources = ["pods", "leases", "budgets", "workloads"] as const;
@@ -36,7 +35,10 @@ export abstract class WatchingProcess extends SimulatedProcess {
 	protected readonly leases: ObjectStore<LeaseObject>;
 	protected readonly workloads: SimulatedWorkloadView;
 	protected readonly versions = new SeenVersions();
+	readonly #carry: Carrier;
 	#feeds: readonly Feed[] = [];
+	/** How often the process has started over. A list that was requested before that is not used. */
+	#restarts = 0;
 	protected comparedAt = Number.NEGATIVE_INFINITY;
 	/** Whether the watches show life. Otherwise counts come from lists. */
 	#watching = true;
@@ -50,7 +52,8 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		const { server, streams: faults } = options;
 		const { clock } = this;
 		this.server = server;
-		this.pods = new PodStore({ cluster: server.clusterId, clock, listPods: () => this.listPods() });
+		this.#carry = carry;
+		this.pods = new PodStore({ clock });
 		this.budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
 		this.leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
 		this.workloads = new SimulatedWorkloadView(clock, () => this.hasCompared);
@@ -61,7 +64,6 @@ export abstract class WatchingProcess extends SimulatedProcess {
 			faults && new StreamedViews({ process: this, server, versions, carry, session, pods, leases, faults });
 	}
 
-	protected abstract listPods(): ReturnType<ClusterApi["listPods"]>;
 	/** Gets every failure. An error that the code under test should never throw is a bug. */
 	protected abstract check(error: unknown): void;
 
@@ -103,8 +105,8 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		this.task("starts its watches", async () => {
 			for (;;) {
 				try {
-					await this.pods.refresh();
-					break;
+					if (await this.listPods()) break;
+					return;
 				} catch (error) {
 					this.check(error);
 					const { promise, resolve } = Promise.withResolvers<void>();
@@ -130,6 +132,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 	/** Called when the agent has noticed that etcd came back from a backup. */
 	protected startOver(): void {
 		this.learns(() => "starts over");
+		this.#restarts += 1;
 		for (const { sink } of this.#feeds) sink.reset();
 		this.#feeds = [];
 		this.#connection = "whole";
@@ -268,13 +271,23 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		return `${super.fingerprint()} ${this.#watching} ${this.#connection} ${this.#feeds.map(({ shown, log }) => log.length - shown).join(",")}`;
 	}
 
+	/** Lists all pods, as watch.ts does. Returns false if the process has started over meanwhile, and lists again. */
+	protected async listPods(): Promise<boolean> {
+		const restarts = this.#restarts;
+		const mark = this.versions.mark("pods");
+		const { pods, resourceVersion } = await listAllPods(this.server, this.#carry);
+		if (restarts !== this.#restarts || this.versions.answered(mark, resourceVersion)) return false;
+		this.pods.replace(pods, resourceVersion);
+		return true;
+	}
+
 	/** Lists everything, as watch.ts does after a connection broke. */
 	async #openAnew(): Promise<void> {
 		const connection = this.connections;
 		const isOpening = (): boolean => this.#connection === "opening" && connection === this.connections;
 		const marks = watchedResources.map((resource) => this.versions.mark(resource));
 		try {
-			const { pods, resourceVersion } = await this.listPods();
+			const { pods, resourceVersion } = await listAllPods(this.server, this.#carry);
 			if (!isOpening()) return;
 			this.pods.replace(pods, resourceVersion);
 			const revision = String(this.server.revision);

@@ -9,8 +9,11 @@ import {
 	agent,
 	agentSleeps,
 	begins,
+	ended,
 	endsOnEvidence,
+	fallsSilent,
 	isCall,
+	isDone,
 	isHeldBy,
 	nobodyIsEvicted,
 	waitsFor,
@@ -86,6 +89,10 @@ function remembers(world: World, { apiVersion, kind, name, uid }: ControllerRefe
 		const remembering = JSON.stringify({ ...(state as object), controllers: [[apiVersion, kind, name, uid]] });
 		server.updateLease({ ...lease, annotations: { ...lease.annotations, [stateAnnotation]: remembering } });
 	}
+}
+
+function relabels(world: World, name: string, labels: Readonly<Record<string, string>>): void {
+	world.cluster("c1").server.changePod(world.pod("c1", name), { labels });
 }
 
 /** Whether the database's pod was evicted and is not yet replaced. */
@@ -186,6 +193,46 @@ export const workloadScenarios: readonly Scenario<World>[] = [
 		configChanges: true,
 		probe: false,
 		holdsBack: () => false,
+	},
+	{
+		name: "relabelled-behind-a-dead-watch",
+		about:
+			"A pod is relabelled away from its budget and back, behind the dead watch of one agent, and is evicted through the other one",
+		// A webhook gives the pods of side the labels of web.
+		clusters: [
+			{
+				...cluster("c1", 2),
+				workloads: [
+					...cluster("c1", 2).workloads,
+					{ kind: "StatefulSet", name: "side", labels: web, template: { app: "side" }, replicas: 1 },
+				],
+			},
+		],
+		drains: [],
+		prepare: (world) => {
+			const [, side] = world.cluster("c1").workloads;
+			if (side?.controller) remembers(world, side.controller);
+			relabels(world, "side-0", { app: "side" });
+			agent(world, 1).seesEverything();
+		},
+		events: [
+			fallsSilent(1),
+			{
+				name: "side-0 is relabelled back",
+				when: (world) => world.times("the watches of agent-1 fall silent") > 0,
+				run: (world) => relabels(world, "side-0", web),
+			},
+			begins("drain-1", "c1/side-0", (world) => world.times("side-0 is relabelled back") > 0, { attempts: 1 }),
+			endsOnEvidence(0, (world) => isDone(world, "drain-1") && podsOf(world, "c1") === 2),
+			begins("drain-2", "c1/web-0", (world) => ended(world) > 0, { agent: 1, attempts: 1 }),
+		],
+		limits: {},
+		afterEviction: "ends",
+		configChanges: true,
+		probe: false,
+		holdsBack: (step, world) =>
+			(step.kind === "watch" && step.actor === "c1/agent-1") ||
+			(step.kind === "kubelet" && !isDone(world, "drain-2") && podsOf(world, "c1") < 3),
 	},
 	{
 		name: "gone-for-a-while",

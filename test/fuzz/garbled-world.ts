@@ -1,9 +1,13 @@
 // Runs one round over two simulated clusters with the agents' real code. The caller may garble the answers of the API servers.
 import { createClusterApi } from "../../agent/cluster-api/create-cluster-api.ts";
+import { createApiAsker } from "../../agent/kubernetes/api-asker.ts";
 import type { ApiAnswer, ApiConnection, ApiRequestOptions } from "../../agent/kubernetes/api-connection.ts";
 import { LocalCluster } from "../../agent/leases/local-cluster.ts";
 import type { Clock } from "../../agent/process/clock.ts";
 import type { BudgetView } from "../../agent/views/object-views.ts";
+import { listPaged } from "../../agent/kubernetes/paged-list.ts";
+import { allPods } from "../../agent/cluster-api/pod-calls.ts";
+import { createPodProjection } from "../../agent/cluster-api/pod-projection.ts";
 import { PodStore } from "../../agent/views/pod-view.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { leaseName } from "../../disruption/lease/lease.ts";
@@ -100,8 +104,9 @@ export async function openGarbledCluster(
 		fleetNamespace: "xpdb-system",
 		clock,
 	});
-	const pods = new PodStore({ cluster: name, clock, listPods: () => api.listPods() });
-	await pods.refresh();
+	const pods = new PodStore({ clock });
+	const listed = await listPaged(createApiAsker(connection), allPods, createPodProjection());
+	pods.replace(listed.objects, listed.resourceVersion);
 	pods.signOfLife(0);
 	const budgets: BudgetView = {
 		synced: true,

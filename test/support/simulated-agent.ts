@@ -106,6 +106,7 @@ function newAgent(
 ): SimulatedAgent {
 	const requests: string[] = [];
 	const problems: unknown[] = [];
+	const ownPod = server.createAgentPod(`xpdb-agent-${server.podsMade}`);
 	const calls = clusterApi(server, async (call) => {
 		await agent.before(call);
 		requests.push(`${call.verb} ${call.resource} ${call.name}`.trim());
@@ -114,14 +115,21 @@ function newAgent(
 		return answer;
 	});
 	const api = { ...calls, connection: () => agent.connection };
-	const pods = new PodStore({ cluster: "eu-1", clock, listPods: () => api.listPods() });
+	const pods = new PodStore({ clock });
+	const asked: ClusterApi = options.api ?? api;
+	const touchPod = asked.touchPod.bind(asked);
+	asked.touchPod = async (pod, value) => {
+		const touched = await touchPod(pod, value);
+		// The watch shows the touch of the agent's own pod immediately.
+		if (pod.uid === ownPod.uid) for (const event of server.podEvents) pods.apply(event);
+		return touched;
+	};
 	const budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
 	const leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
 	const budgetView = budgetViewOf(budgets, { isRecent: true, wanted: () => undefined });
 	const leaseView = leaseViewOf(leases);
 	const histories = new BudgetHistories({ pods, leases: leaseView, budgets: budgetView, clock });
 	const local = new LocalCluster({
-		api,
 		pods,
 		budgets: budgetView,
 		leaseView,
@@ -130,8 +138,10 @@ function newAgent(
 		name: "eu-1",
 		version: "0.2.0",
 		leaseNamespace: "xpdb-system",
+		ownPod,
 		report: (problem) => void problems.push(problem),
 		...options,
+		api: asked,
 	});
 	const sweep = new ReservationSweep({
 		cluster: local,

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { ClusterApi } from "../../../agent/cluster-api/cluster-api.ts";
 import { createClusterApi } from "../../../agent/cluster-api/create-cluster-api.ts";
 import { createApiConnection } from "../../../agent/kubernetes/api-connection.ts";
+import { parseLabelSelector } from "../../../disruption/budget/selector.ts";
 import { AgentUnavailableError, GarbledLeaseError } from "../../../disruption/errors.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { type ScriptedRequest, startScriptedServer } from "../../support/scripted-api-server.ts";
@@ -60,6 +61,8 @@ const answering =
 	(request) =>
 		request.json(status, body);
 
+const everyPod = { requirements: [] };
+
 describe("ClusterApi errors", () => {
 	const calls: Readonly<Record<string, (api: ClusterApi) => Promise<unknown>>> = {
 		getLease: (api) => api.getLease("a"),
@@ -71,7 +74,7 @@ describe("ClusterApi errors", () => {
 		listBudgets: (api) => api.listBudgets(),
 		getFleet: (api) => api.getFleet(),
 		getPod: (api) => api.getPod(pod),
-		listPods: (api) => api.listPods(),
+		listSelectedPods: (api) => api.listSelectedPods("db", everyPod),
 		touchPod: (api) => api.touchPod(pod, "one"),
 		markPendingDisruption: (api) => api.markPendingDisruption(pod),
 		listWorkloads: (api) => api.listWorkloads("db"),
@@ -194,6 +197,19 @@ describe("ClusterApi Leases", () => {
 		expect(wentBack).toEqual(["leases"]);
 	});
 
+	test("a touch under a version that is older than what was seen tells that the server went back", async () => {
+		const { api, connection } = await setUp((request) => {
+			if (request.method === "GET") return request.json(200, { metadata: { resourceVersion: "900" }, items: [] });
+			const { status } = request.body as { status: object };
+			return request.json(200, { ...podObject({ resourceVersion: "50" }), status });
+		});
+		const wentBack: string[] = [];
+		connection.versions.onWentBack((resource) => void wentBack.push(resource));
+		await api.listSelectedPods("db", everyPod);
+		await api.touchPod(pod, "one");
+		expect(wentBack).toEqual(["pods"]);
+	});
+
 	test("a write that changed nothing tells nothing", async () => {
 		const { api, connection } = await setUp((request) =>
 			request.method === "GET"
@@ -209,7 +225,7 @@ describe("ClusterApi Leases", () => {
 });
 
 describe("ClusterApi pods", () => {
-	test("listPods() reads all pages of one list", async () => {
+	test("listSelectedPods() reads all pages of one list", async () => {
 		const { api } = await setUp((request) => {
 			const last = request.query.get("continue") === "next";
 			const name = last ? "b" : "a";
@@ -218,25 +234,45 @@ describe("ClusterApi pods", () => {
 				items: [podObject({ name, uid: name })],
 			});
 		});
-		const { pods, resourceVersion } = await api.listPods();
+		const { pods, resourceVersion } = await api.listSelectedPods("db", everyPod);
 		expect(pods.map(({ name }) => name)).toEqual(["a", "b"]);
 		expect(resourceVersion).toBe("9");
 	});
 
-	test("listPods() begins again, once, where a page is too old", async () => {
+	test("listSelectedPods() begins again, once, where a page is too old", async () => {
 		const { api, asked } = await setUp((request) => {
 			if (request.query.get("continue") !== null) request.json(410, { message: "too old" });
 			else request.json(200, { metadata: { resourceVersion: "9", continue: "next" }, items: [podObject()] });
 		});
-		await expect(api.listPods()).rejects.toThrow(/410: too old/);
+		await expect(api.listSelectedPods("db", everyPod)).rejects.toThrow(/410: too old/);
 		expect(asked()).toHaveLength(4);
 	});
 
-	test("listPods() rejects a list with a pod that cannot be read", async () => {
+	test("listSelectedPods() rejects a list with a pod that cannot be read", async () => {
 		const { api } = await setUp(
 			answering(200, { metadata: { resourceVersion: "9" }, items: [podObject({ uid: "" })] }),
 		);
-		await expect(api.listPods()).rejects.toThrow(AgentUnavailableError);
+		await expect(api.listSelectedPods("db", everyPod)).rejects.toThrow(AgentUnavailableError);
+	});
+
+	test("listSelectedPods() asks for a selector and keeps only what it selects", async () => {
+		const { api, server } = await setUp(
+			answering(200, {
+				metadata: { resourceVersion: "9" },
+				items: [podObject({ name: "a", uid: "a" }), podObject({ name: "b", uid: "b", labels: { app: "web" } })],
+			}),
+		);
+		const selector = parseLabelSelector({ matchLabels: { app: "web" } }, "selector");
+		const { pods } = await api.listSelectedPods("db", selector);
+		expect(pods.map(({ name }) => name)).toEqual(["b"]);
+		expect(server.requests.at(-1)?.path).toBe("/api/v1/namespaces/db/pods");
+		expect(server.requests.at(-1)?.query.get("labelSelector")).toBe("app=web");
+		const values = Array.from({ length: 1_000 }, (_, index) => `a-long-value-${index}`);
+		await api.listSelectedPods(
+			"db",
+			parseLabelSelector({ matchExpressions: [{ key: "app", operator: "In", values }] }, "selector"),
+		);
+		expect(server.requests.at(-1)?.query.get("labelSelector")).toBeNull();
 	});
 
 	test("touchPod() names uid and condition, and reads the new version", async () => {

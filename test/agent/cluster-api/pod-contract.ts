@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PodReference } from "../../../disruption/budget/cluster.ts";
+import { parseLabelSelector } from "../../../disruption/budget/selector.ts";
 import { compareResourceVersions } from "../../../disruption/resource-version.ts";
 import type { ContractWorld } from "./contract-world.ts";
 
@@ -44,20 +45,52 @@ export function podRows(world: () => ContractWorld): void {
 			expect(await api.getPod(pod)).toMatchObject({ kind: "present", pod: { uid: pod.uid, terminating: true } });
 		});
 
-		test("listPods() is consistent, and at least as new as every pod in it", async () => {
+		test("listSelectedPods() is consistent, and at least as new as every pod in it", async () => {
 			const { api } = world();
+			const namespace = world().namespace;
+			const selected = parseLabelSelector({ matchLabels: { app: "listed" } }, "selector");
 			for (let round = 1; round <= 3; round++) {
 				const pod = await world().createPod({ name: `pod-listed-${round}`, labels: { app: "listed" } });
-				const { pods, resourceVersion } = await api.listPods();
-				const found = pods.find(({ uid }) => uid === pod.uid);
-				expect(found).toMatchObject({ ...pod, labels: { app: "listed" } });
+				const other = await world().createPod({ name: `pod-not-listed-${round}`, labels: { app: "other" } });
+				const { pods, resourceVersion } = await api.listSelectedPods(namespace, selected);
+				expect(pods.find(({ uid }) => uid === pod.uid)).toMatchObject({ ...pod, labels: { app: "listed" } });
+				expect(pods.map(({ uid }) => uid)).not.toContain(other.uid);
 				for (const each of pods) {
 					expect(compareResourceVersions(resourceVersion, each.resourceVersion)).toBeGreaterThanOrEqual(0);
 				}
 				await world().removePod(pod);
-				expect((await api.listPods()).pods.map(({ uid }) => uid)).not.toContain(pod.uid);
+				const left = await api.listSelectedPods(namespace, selected);
+				expect(left.pods.map(({ uid }) => uid)).not.toContain(pod.uid);
 			}
 		});
+
+		// Exactly what our own matching says: a pod that only the API server leaves out would not be counted.
+		for (const [name, selector, matches] of [
+			["In", { matchExpressions: [{ key: "tier", operator: "In", values: ["a", "b", ""] }] }, ["a", "b", "empty"]],
+			["NotIn", { matchExpressions: [{ key: "tier", operator: "NotIn", values: ["a", ""] }] }, ["b", "none"]],
+			["Exists", { matchExpressions: [{ key: "tier", operator: "Exists" }] }, ["a", "b", "empty"]],
+			["DoesNotExist", { matchExpressions: [{ key: "tier", operator: "DoesNotExist" }] }, ["none"]],
+			["an empty value", { matchLabels: { tier: "" } }, ["empty"]],
+			["nothing", {}, ["a", "b", "empty", "none"]],
+		] as const) {
+			test(`listSelectedPods() selects as a budget does: ${name}`, async () => {
+				const { api, namespace } = world();
+				const of = `selected-by-${name.toLowerCase().replaceAll(" ", "-")}`;
+				const made: string[] = [];
+				for (const [pod, labels] of [
+					["a", { tier: "a" }],
+					["b", { tier: "b" }],
+					["empty", { tier: "" }],
+					["none", {}],
+				] as const) {
+					const { uid } = await world().createPod({ name: `${of}-${pod}`, labels });
+					made.push(uid);
+				}
+				const { pods } = await api.listSelectedPods(namespace, parseLabelSelector(selector, "selector"));
+				const found = pods.filter(({ uid }) => made.includes(uid)).map((pod) => pod.name.slice(of.length + 1));
+				expect(found.toSorted()).toEqual([...matches]);
+			});
+		}
 	});
 }
 

@@ -132,7 +132,7 @@ export async function createRealWorld(options: {
 			});
 		},
 		async close() {
-			for (const pod of (await api.listPods()).pods.filter((each) => each.namespace === namespace)) {
+			for (const pod of (await api.listSelectedPods(namespace, { requirements: [] })).pods) {
 				const path = `${core}/pods/${pod.name}`;
 				await connection.request({
 					method: "PATCH",

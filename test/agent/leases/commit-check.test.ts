@@ -135,6 +135,59 @@ describe("a commit of versions", () => {
 	});
 });
 
+describe("a commit while the watch is dead", () => {
+	/** Acquires, and then the watch on pods dies. */
+	async function silenced() {
+		const world = setUp();
+		const acquisition = await world.acquire();
+		world.agent.pods.watchLost();
+		return { ...world, acquisition };
+	}
+
+	test("reads each pod by name and lists none", async () => {
+		const { agent, acquisition, db0, db1, names } = await silenced();
+		expect(await agent.local.commit(acquisition, [grantOf(db0), grantOf(db1)])).toEqual({ kind: "stood" });
+		expect(names()).toEqual(["db-0", "db-1"]);
+		expect(agent.requests).toEqual(expect.arrayContaining(["get pods shop/db-0", "get pods shop/db-1"]));
+		expect(agent.requests.filter((request) => request.startsWith("list pods"))).toEqual([]);
+	});
+
+	test("leaves out a pod that is gone, was replaced, or has other labels now", async () => {
+		const { agent, acquisition, db0, db1, web0, server, newPod, names } = await silenced();
+		server.removePod(db0);
+		newPod("db-0");
+		server.changePod(db1, { labels: { app: "web" } });
+		const outcome = await agent.local.commit(acquisition, [grantOf(db0), grantOf(db1), grantOf(web0), ghost]);
+		expect(outcome).toEqual({
+			kind: "stood",
+			leftOut: [
+				{ uid: db0.uid, why: "Gone" },
+				{ uid: db1.uid, why: "NotCovered" },
+				{ uid: web0.uid, why: "NotCovered" },
+				{ uid: "uid-ghost", why: "Gone" },
+			],
+		});
+		expect(names()).toEqual([]);
+	});
+
+	test("writes nothing for a version that the pod never had", async () => {
+		const { agent, acquisition, db0, lease } = await silenced();
+		const before = lease();
+		await expect(agent.local.commit(acquisition, [grantOf(db0, { resourceVersion: far })])).rejects.toThrow(
+			`pod "shop/db-0" is at version ${db0.resourceVersion}, but the grant names version ${far}`,
+		);
+		expect(lease()).toEqual(before);
+	});
+
+	test("writes nothing if a pod cannot be read", async () => {
+		const { agent, acquisition, db0, lease } = await silenced();
+		const before = lease();
+		agent.before = losing("get pods");
+		await expect(agent.local.commit(acquisition, [grantOf(db0)])).rejects.toBe(unavailable);
+		expect(lease()).toEqual(before);
+	});
+});
+
 describe("a commit of other people's pods", () => {
 	test("that the budget does not select reserves nothing, and names them", async () => {
 		const { agent, acquire, db0, web0, names } = setUp();

@@ -29,7 +29,7 @@ export function simulateCount() {
 		requests.push(`${call.verb} ${call.resource}`);
 		return call.execute();
 	});
-	const pods = new PodStore({ cluster: "eu-1", clock, listPods: () => api.listPods() });
+	const pods = new PodStore({ clock });
 	const budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
 	const now = () => String(server.revision);
 	pods.replace(server.pods(), now());

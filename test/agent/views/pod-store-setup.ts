@@ -14,24 +14,9 @@ export const modified = (object: PodRecord) =>
 export const deleted = (object: PodRecord) =>
 	({ type: "DELETED", object, resourceVersion: object.resourceVersion }) as const;
 
-export type List = { readonly pods: readonly PodRecord[]; readonly resourceVersion: string };
-
 export function setUp(options: { readonly deletionsKept?: number } = {}) {
 	const clock = createManualClock();
-	const lists: PromiseWithResolvers<List>[] = [];
-	const wentBack: true[] = [];
-	const store = new PodStore({
-		cluster: "eu-1",
-		clock,
-		listPods: () => {
-			const list = Promise.withResolvers<List>();
-			lists.push(list);
-			return list.promise;
-		},
-		onWentBack: () => void wentBack.push(true),
-		...options,
-	});
-	return { clock, store, lists, wentBack };
+	return { clock, store: new PodStore({ clock, ...options }) };
 }
 
 export const names = (store: PodStore, namespace = "db") =>

@@ -176,7 +176,7 @@ const watchTarget: FuzzTarget = {
 			const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""), "utf8");
 			const sent = bytes.subarray(0, bytes.length - Math.min(cut, bytes.length));
 			const warnings: string[] = [];
-			const store = new PodStore({ cluster: "eu-1", clock, listPods: () => new Promise(() => undefined) });
+			const store = new PodStore({ clock });
 			let streams = 0;
 			const watch = startWatch({
 				connection: createAnsweringConnection({
