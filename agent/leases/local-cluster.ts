@@ -56,6 +56,9 @@ import { ReplicaSetOwners } from "./replica-set-owners.ts";
 import { mergeLineDetails } from "./merge-line-details.ts";
 import { dropSettledReservations } from "./drop-settled-reservations.ts";
 
+/** For more namespaces, one list of all budgets costs the API server less than a list of each namespace. */
+const mostListedAlone = 10;
+
 export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCreating"> {
 	readonly api: ClusterApi;
 	readonly pods: PodView;
@@ -188,13 +191,14 @@ export class LocalCluster implements AgentCluster {
 	async listBudgets(namespaces: readonly string[]): Promise<BudgetList> {
 		// A caller that lists budgets will probably request counts if there are any.
 		this.#options.budgets.wanted();
-		const [namespace] = namespaces;
+		const { api } = this.#options;
 		const wanted = new Set(namespaces);
+		const alone = wanted.size > 0 && wanted.size <= mostListedAlone;
 		const [{ members }, all] = await Promise.all([
-			this.#options.api.getFleet(),
-			this.#options.api.listBudgets(namespaces.length === 1 ? namespace : undefined),
+			api.getFleet(),
+			alone ? Promise.all([...wanted].map((each) => api.listBudgets(each))) : api.listBudgets(),
 		]);
-		const budgets = wanted.size === 0 ? all : all.filter(({ name }) => wanted.has(name.namespace));
+		const budgets = all.flat().filter(({ name }) => wanted.size === 0 || wanted.has(name.namespace));
 		if (wanted.size > 0)
 			for (const each of new Set(budgets.map(({ name }) => name.namespace))) this.#options.workloads?.wanted(each);
 		return { clusterId: this.id, fleetHash: fleetHash(members.map(({ id }) => id)), budgets };

@@ -394,4 +394,17 @@ describe("LocalCluster.listBudgets()", () => {
 		expect(await namespaces("shop", "zoo")).toEqual(["shop", "zoo"]);
 		expect(await namespaces()).toEqual(["shop", "bank", "zoo"]);
 	});
+
+	test("lists a few namespaces each, and many by one list of all", async () => {
+		const { newAgent } = simulateCluster();
+		const agent = newAgent();
+		const lists = async (asked: readonly string[]) => {
+			agent.requests.length = 0;
+			await agent.local.listBudgets(asked);
+			return agent.requests.filter((request) => request === "list budgets").length;
+		};
+		const names = Array.from({ length: 11 }, (_, index) => `namespace-${index}`);
+		expect([await lists(["shop"]), await lists(["shop", "bank", "shop"])]).toEqual([1, 2]);
+		expect([await lists(names), await lists([])]).toEqual([1, 1]);
+	});
 });
