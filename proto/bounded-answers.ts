@@ -33,7 +33,7 @@ const shapes: Readonly<Record<string, Shape>> = {
 	describe: { parts: { 14: budgetList, 15: { parts: { 14: budgetList } } } },
 	count: { parts: { 1: count } },
 	acquire: { parts: { 1: { parts: { 2: count } } } },
-	watchBudgets: { parts: { 2: { parts: { 2: count } } } },
+	watchBudgets: { budgets: 2, parts: { 2: { parts: { 2: count } } } },
 };
 
 /** Throws AgentProtocolError if the answer contains too much. */

@@ -37,14 +37,25 @@ const collectForMs = 10;
 /** Older lists are requested again, so that a list is still fresh when it is used. */
 const sharedForMs = coverageFreshForMs / 2;
 
+interface SharedList {
+	readonly namespaces: Set<string>;
+	readonly list: Promise<ListedBudgets>;
+}
+
+interface UnderWay {
+	readonly namespaces: ReadonlySet<string>;
+	readonly askedAt: number;
+	readonly list: Promise<ListedBudgets>;
+}
+
 export class CoverageLists {
 	readonly #fleet: BudgetLister;
 	readonly #runtime: Pick<RoundRuntime, "now" | "sleep">;
 	/** By namespace. */
 	readonly #listed = new Map<string, ListedBudgets>();
-	#collecting: { readonly namespaces: Set<string>; readonly list: Promise<ListedBudgets> } | undefined;
+	#collecting: SharedList | undefined;
 	/** By namespace. */
-	readonly #underWay = new Map<string, { readonly askedAt: number; readonly list: Promise<ListedBudgets> }>();
+	readonly #underWay = new Map<string, UnderWay>();
 
 	constructor(fleet: BudgetLister, runtime: Pick<RoundRuntime, "now" | "sleep">) {
 		this.#fleet = fleet;
@@ -60,11 +71,7 @@ export class CoverageLists {
 	async list(namespace: string): Promise<ListedBudgets> {
 		const known = this.#listed.get(namespace);
 		if (known && this.#isYoung(known)) return known;
-		const underWay = this.#underWay.get(namespace);
-		if (underWay && this.#isYoung(underWay)) return underWay.list;
-		this.#collecting ??= this.#collect();
-		const { namespaces, list } = this.#collecting;
-		namespaces.add(namespace);
+		const { namespaces, list } = this.#listUnderWay(namespace) ?? this.#joinNext(namespace);
 		return list.catch((error: unknown) => {
 			// One namespace can make a member refuse the whole request, for example with 5,001 budgets. Pods of other namespaces must continue.
 			if (namespaces.size === 1 || !(error instanceof AgentProtocolError)) throw error;
@@ -72,9 +79,20 @@ export class CoverageLists {
 		});
 	}
 
-	#alone(namespace: string): Promise<ListedBudgets> {
+	#listUnderWay(namespace: string): UnderWay | undefined {
 		const underWay = this.#underWay.get(namespace);
-		if (underWay && this.#isYoung(underWay)) return underWay.list;
+		return underWay && this.#isYoung(underWay) ? underWay : undefined;
+	}
+
+	#joinNext(namespace: string): SharedList {
+		this.#collecting ??= this.#collect();
+		this.#collecting.namespaces.add(namespace);
+		return this.#collecting;
+	}
+
+	#alone(namespace: string): Promise<ListedBudgets> {
+		const underWay = this.#listUnderWay(namespace);
+		if (underWay?.namespaces.size === 1) return underWay.list;
 		const { promise, resolve } = Promise.withResolvers<ListedBudgets>();
 		resolve(this.#ask([namespace], promise));
 		return promise;
@@ -113,7 +131,7 @@ export class CoverageLists {
 		return this.#runtime.now() - askedAt <= sharedForMs;
 	}
 
-	#collect(): { readonly namespaces: Set<string>; readonly list: Promise<ListedBudgets> } {
+	#collect(): SharedList {
 		const namespaces = new Set<string>();
 		const collected = this.#runtime.sleep(collectForMs, new AbortController().signal);
 		const list: Promise<ListedBudgets> = collected.then(async () => {
@@ -125,7 +143,7 @@ export class CoverageLists {
 
 	async #ask(namespaces: readonly string[], list: Promise<ListedBudgets>): Promise<ListedBudgets> {
 		const askedAt = this.#runtime.now();
-		const underWay = { askedAt, list };
+		const underWay = { namespaces: new Set(namespaces), askedAt, list };
 		for (const namespace of namespaces) this.#underWay.set(namespace, underWay);
 		try {
 			const members = await this.#fleet.listBudgets(namespaces);
@@ -215,10 +233,15 @@ export async function coverPod(pod: WatchedPod, deps: PodCoverageDependencies): 
 
 function slowMessage({ askedAt, members }: ListedBudgets, now: number): string {
 	const slow = members.filter(({ tookMs = 0 }) => tookMs > coverageFreshForMs);
-	const names = (slow.length > 0 ? slow : members).map(({ clusterName }) => clusterName).join(", ");
+	const names = slow.map(({ clusterName }) => clusterName).join(", ");
+	const took = `${((now - askedAt) / 1000).toFixed(1)} s`;
+	const what =
+		slow.length > 0
+			? `cluster ${names} took ${took} to list its budgets`
+			: `the lists of budgets took ${took} together`;
 	return (
-		`cluster ${names} took ${((now - askedAt) / 1000).toFixed(1)} s to list its budgets. A list older than ` +
-		`${coverageFreshForMs / 1000} s may miss a new budget, so it cannot be used: is its API server slow?`
+		`${what}. A list older than ${coverageFreshForMs / 1000} s may miss a new budget, so it cannot be used: ` +
+		`is ${slow.length > 0 ? "its API server" : "the connection to the agents"} slow?`
 	);
 }
 
