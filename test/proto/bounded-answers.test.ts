@@ -47,6 +47,15 @@ const rows = [
 				}),
 			),
 	},
+	{
+		method: "watchBudgets",
+		of: (count: number) =>
+			wire.WatchBudgetsResponse.encode(
+				wire.WatchBudgetsResponse.fromPartial({
+					changed: budgets(count).map(({ name }) => ({ budget: { name } })),
+				}),
+			),
+	},
 ] as const;
 
 describe("refuseOversized()", () => {
