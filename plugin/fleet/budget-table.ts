@@ -9,6 +9,7 @@ import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import { type BudgetOfMember, budgetOfMembers } from "./budget-members.ts";
 import type { Fleet } from "./fleet.ts";
+import { readToldCounts, type ToldCounts } from "./told-counts.ts";
 
 export interface BudgetRow {
 	readonly namespace: string;
@@ -47,6 +48,9 @@ export interface CountOfMember {
 	readonly count: Count | Error;
 }
 
+/** From this many budgets on, each member is asked once for all counts. For fewer, a look at each one is sooner. */
+const toldFrom = 20;
+
 /**
  * Returns the rows of all budgets in these namespaces. Lists that were read while connecting are reused, so the rows may show budgets of
  * that moment.
@@ -64,18 +68,56 @@ export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]
 		}),
 	);
 	const names = new Map(lists.flatMap(({ budgets }) => budgets.map(({ name }) => [formatBudgetName(name), name])));
+	const told = names.size < toldFrom ? new Map() : await readToldByMember(fleet, namespaces);
+	const byName = groupedByName(lists);
 	const rows = [...names.keys()].toSorted().flatMap((key) => {
 		const name = names.get(key);
-		return name ? [readBudgetRow(fleet, name, lists)] : [];
+		return name ? [readBudgetRow(fleet, name, byName.get(key) ?? lists, told)] : [];
 	});
 	return Promise.all(rows);
 }
 
-/** Counts one budget in all members. `lists`: the budgets of the members that answered. */
+type ToldByMember = ReadonlyMap<string, ToldCounts | Error>;
+
+/** By member id. A member whose agent is too old is left out, and so is one that does not answer at all. */
+async function readToldByMember(fleet: Fleet, namespaces: readonly string[]): Promise<ToldByMember> {
+	const told = new Map<string, ToldCounts | Error>();
+	await Promise.all(
+		fleet.members.map(async (member) => {
+			if (!fleet.descriptions.has(member.id)) return;
+			try {
+				const counts = await readToldCounts(member, namespaces);
+				if (counts) told.set(member.id, counts);
+			} catch (error) {
+				if (!(error instanceof AgentUnavailableError)) throw error;
+				told.set(member.id, error);
+			}
+		}),
+	);
+	return told;
+}
+
+/** Returns the lists of each budget alone, so that 5,000 budgets are not searched 5,000 times. */
+function groupedByName(lists: readonly ListOfMember[]): ReadonlyMap<string, readonly ListOfMember[]> {
+	const byName = new Map<string, ListOfMember[]>();
+	const empty = (): ListOfMember[] => lists.map(({ clusterName }) => ({ clusterName, budgets: [] }));
+	for (const [index, { clusterName, budgets }] of lists.entries()) {
+		for (const budget of budgets) {
+			const key = formatBudgetName(budget.name);
+			const of = byName.get(key) ?? empty();
+			of[index] = { clusterName, budgets: [...(of[index]?.budgets ?? []), budget] };
+			byName.set(key, of);
+		}
+	}
+	return byName;
+}
+
+/** Counts one budget in all members. `lists`: the budgets of the members that answered. `told`: counts that are known already. */
 export async function readBudgetRow(
 	{ members, descriptions }: Pick<Fleet, "members" | "descriptions">,
 	name: BudgetName,
 	lists: readonly ListOfMember[],
+	told: ToldByMember = new Map(),
 ): Promise<BudgetRow> {
 	const found = countable(name, lists);
 	if (found.kind === "row") return found.row;
@@ -83,6 +125,10 @@ export async function readBudgetRow(
 	const counts = await Promise.all(
 		members.map(async (member): Promise<CountOfMember> => {
 			if (!descriptions.has(member.id)) return { cluster: member.name, count: new Error("its agent gives no answer") };
+			const counts = told.get(member.id);
+			const count = counts instanceof Error ? counts : counts?.get(formatBudgetName(name));
+			// A member without the budget tells nothing of it, but its pods count.
+			if (count) return { cluster: member.name, count };
 			try {
 				return {
 					cluster: member.name,

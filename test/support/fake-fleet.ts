@@ -21,7 +21,13 @@ import { matchesSelector, parseLabelSelector } from "../../disruption/budget/sel
 import { ApiError } from "../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import { FleetUncoveredError } from "../../plugin/terminal/errors.ts";
-import type { AgentCluster, AgentDescription, BudgetList, WatchUnsupported } from "../../proto/agent-cluster.ts";
+import type {
+	AgentCluster,
+	AgentDescription,
+	BudgetList,
+	WatchOptions,
+	WatchUnsupported,
+} from "../../proto/agent-cluster.ts";
 import { newClient, newContext, notFound } from "./build-context.ts";
 
 export interface FakePod {
@@ -206,7 +212,7 @@ export class FakeMember implements AgentCluster {
 
 	readonly listLeases = async (): Promise<readonly never[]> => [];
 	readonly endHolding = async (): Promise<boolean> => false;
-	async watchBudgets(): Promise<WatchUnsupported> {
+	async watchBudgets(_namespaces: readonly string[], _options: WatchOptions): Promise<WatchUnsupported> {
 		return { kind: "unsupported" };
 	}
 

@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { Count, MemberBudget } from "../../../disruption/budget/cluster.ts";
 import type { ListedBudgets } from "../../../disruption/budget/coverage-judgement.ts";
 import { fleetHash } from "../../../disruption/budget/fleet.ts";
+import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { parseLabelSelector } from "../../../disruption/budget/selector.ts";
+import type { WatchedBudget, WatchOptions } from "../../../proto/agent-cluster.ts";
 import { budgetRow, type CountOfMember, readBudgetRows } from "../../../plugin/fleet/budget-table.ts";
 import type { Fleet } from "../../../plugin/fleet/fleet.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";
@@ -195,5 +197,79 @@ describe("readBudgetRows()", () => {
 		expect(await readBudgetRows(fleetOf(fake, ahead), ["shop"])).toMatchObject([{ name: "db", healthy: 1 }]);
 		await expect(readBudgetRows(fleetOf(fake, ahead), [])).rejects.toThrow("asked twice");
 		await expect(readBudgetRows(fleetOf(fake), ["shop"])).rejects.toThrow("asked twice");
+	});
+
+	describe("with many budgets", () => {
+		const named = (index: number): string => `db-${String(index).padStart(2, "0")}`;
+
+		/** Creates 30 budgets in eu and us. Their agents tell all counts by one call, except that of `untold`. `lacking` is missing in us. */
+		function manyBudgets({ untold = "", lacking = "" } = {}) {
+			const fake = new FakeFleet(["eu", "us"]);
+			for (let index = 0; index < 30; index++) fake.addBudget(named(index), { maxUnavailable: 1 });
+			fake.member("eu").addPod("db-0");
+			const watches: string[] = [];
+			for (const member of fake.members) {
+				member.watchBudgets = async (namespaces: readonly string[], { signal, onUpdate }: WatchOptions) => {
+					watches.push(`${member.name} ${namespaces.join()}`);
+					const { looks } = member;
+					const changed = await Promise.all(
+						fake.budgets
+							.filter(({ name: { name: each } }) => member.name === "eu" || each !== lacking)
+							.map(async (budget): Promise<WatchedBudget> => {
+								if (untold === budget.name.name) return { budget, state: { unknown: "it cannot be counted" } };
+								const asked = { budget: budget.name, selector: counted.selector, candidates: [] };
+								return { budget, state: await member.look(asked) };
+							}),
+					);
+					member.looks = looks;
+					onUpdate({ changed: changed.slice(0, 10), gone: [], complete: false });
+					onUpdate({ changed: changed.slice(10), gone: [], complete: true });
+					return new Promise((_, reject) => void signal.addEventListener("abort", () => reject(signal.reason)));
+				};
+			}
+			return { fake, watches };
+		}
+
+		test("asks each member once, and looks at no budget", async () => {
+			const { fake, watches } = manyBudgets();
+			const read = await readBudgetRows(fleetOf(fake), ["shop"]);
+			expect(read).toHaveLength(30);
+			expect(read[7]).toMatchObject({ name: named(7), healthy: 1, expected: 1, allowed: 1, problem: undefined });
+			expect(watches.toSorted()).toEqual(["eu shop", "us shop"]);
+			expect(fake.members.map(({ looks }) => looks)).toEqual([0, 0]);
+		});
+
+		test("looks at a budget in the member that does not have it", async () => {
+			const { fake } = manyBudgets({ lacking: named(7) });
+			expect((await readBudgetRows(fleetOf(fake), ["shop"]))[7]).toMatchObject({ healthy: 1, problem: undefined });
+			expect(fake.members.map(({ looks }) => looks)).toEqual([0, 1]);
+		});
+
+		test("says why one count is unknown", async () => {
+			const { fake } = manyBudgets({ untold: named(7) });
+			const read = await readBudgetRows(fleetOf(fake), ["shop"]);
+			expect(read[7]).toMatchObject({ ...unknown, problem: "eu: it cannot be counted; us: it cannot be counted" });
+			expect(read[8]).toMatchObject({ allowed: 1, problem: undefined });
+		});
+
+		test("says of every budget if a member gives no answer, or does not know its counts", async () => {
+			const { fake } = manyBudgets();
+			fake.member("us").watchBudgets = () => Promise.reject(new AgentUnavailableError("us is silent", "us"));
+			fake.member("eu").watchBudgets = (_, { onUpdate }) => {
+				onUpdate({ changed: [], gone: [], complete: false, unknown: "its watches are dead" });
+				return new Promise(() => undefined);
+			};
+			const read = await readBudgetRows(fleetOf(fake), ["shop"]);
+			for (const row of read)
+				expect(row).toMatchObject({ ...unknown, problem: "eu: its watches are dead; us: us is silent" });
+			expect(fake.members.map(({ looks }) => looks)).toEqual([0, 0]);
+		});
+
+		test("looks at each budget of a member whose agent is too old for that", async () => {
+			const { fake } = manyBudgets();
+			fake.member("us").watchBudgets = async () => ({ kind: "unsupported" });
+			expect((await readBudgetRows(fleetOf(fake), ["shop"]))[7]).toMatchObject({ allowed: 1, problem: undefined });
+			expect(fake.members.map(({ looks }) => looks)).toEqual([0, 30]);
+		});
 	});
 });
