@@ -207,6 +207,7 @@ export class Agent {
 			clusterName,
 			fleetConfigMap: `${config.agentNamespace}/${config.fleetConfigMap}`,
 			clients: this.#peerClients(certificates),
+			greeter: () => replicas.lineHost(),
 			clock: systemClock,
 			random: Math.random,
 			metrics: this.#metrics,

@@ -1,5 +1,5 @@
 // Connects the parts that remember the fleet's members, greet them, and refuse rounds while a known member is missing in the list.
-import type { HeardMember } from "../../proto/agent-cluster.ts";
+import type { AgentCluster, HeardMember } from "../../proto/agent-cluster.ts";
 import { greetAgent } from "../../proto/greet.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { KnownMembers, withKnownMembers } from "../leases/known-members.ts";
@@ -21,6 +21,7 @@ interface MembershipOptions {
 	readonly fleetConfigMap: string;
 	/** Not shared: connections to clusters that are not greeted are closed. */
 	readonly clients: PeerClients;
+	readonly greeter: () => Pick<AgentCluster, "describe"> | undefined;
 	readonly clock: Clock;
 	readonly random: () => number;
 	readonly metrics: Pick<Metrics, "greetings">;
@@ -38,13 +39,14 @@ export interface Membership {
 }
 
 export function createMembership(options: MembershipOptions): Membership {
-	const { api, leases, clusterName, fleetConfigMap, clients, clock, random, metrics, report } = options;
+	const { api, leases, clusterName, fleetConfigMap, clients, greeter, clock, random, metrics, report } = options;
 	const known = new KnownMembers({ api, leases, clock, cluster: clusterName, fleetConfigMap });
 	const local = { id: api.clusterId, name: clusterName };
 	const greetings = new Greetings({
 		local,
 		known,
 		greet: (to, greeting) => greetAgent(clients.get(to), { to, greeting, deadlineMs: greetDeadlineMs }),
+		greeter,
 		keep: (targets) => clients.keep(targets),
 		clock,
 		random,

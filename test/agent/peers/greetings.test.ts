@@ -1,11 +1,13 @@
 import { status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
 import type { KnownMember } from "../../../agent/cluster-api/known-members-lease.ts";
-import { Greetings, type GreetingsOptions, type GreetingTarget, greetEveryMs } from "../../../agent/peers/greetings.ts";
+import { Greetings, type GreetingsOptions, type GreetingTarget } from "../../../agent/peers/greetings.ts";
 import { PeriodicWork } from "../../../agent/process/periodic-work.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
 import type { DeclaredFleet } from "../../../disruption/budget/fleet.ts";
+import type { AgentDescription } from "../../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../../proto/greet.ts";
+import { greetEveryMs, greetingRoundMs, mostGreeted } from "../../../proto/greeting-round.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const eu = (id: string, address?: string) => ({
@@ -152,6 +154,68 @@ describe("greetAll()", () => {
 		);
 		await greetings.greetAll();
 		expect(most).toBe(12);
+	});
+});
+
+describe("greetAll() in a large fleet", () => {
+	const members = Array.from({ length: 30 }, (_, index) => eu(`${index + 1}`, `h:${index + 1}`));
+
+	test("greets all members when it starts, and then a few at a time, each once in a round", async () => {
+		const { greetings, greeted, clock } = greetingsOf({ members });
+		await greetings.greetAll();
+		expect(greeted).toHaveLength(29);
+		greeted.length = 0;
+		const passes = greetingRoundMs(29) / greetEveryMs;
+		expect(passes).toBe(5);
+		for (let pass = 1; pass <= passes; pass += 1) {
+			clock.advance(greetEveryMs);
+			await greetings.greetAll();
+			expect(greeted).toHaveLength(pass * mostGreeted);
+		}
+		expect(new Set(greeted.map(({ target }) => target.id)).size).toBe(29);
+		expect(greetingRoundMs(mostGreeted)).toBe(greetEveryMs);
+	});
+
+	test("greets a new member next", async () => {
+		const fleet = { members: members.slice(0, 29) };
+		const { greetings, greeted } = greetingsOf(fleet);
+		await greetings.greetAll();
+		greeted.length = 0;
+		fleet.members.push(eu("30", "h:30"));
+		await greetings.greetAll();
+		expect(greeted[0]?.target.id).toBe("id-30");
+	});
+});
+
+describe("greetAll() beside an agent of the same cluster that greets", () => {
+	const members = [eu("1"), eu("2", "h:2"), eu("3", "h:3")];
+
+	test("greets nobody, and learns whom that agent has heard", async () => {
+		const describe = async () => ({ heard: [{ id: "id-2", agoMs: 4_000 }] }) as unknown as AgentDescription;
+		const { greetings, greeted, clock } = greetingsOf({ members }, { greeter: () => ({ describe }) });
+		await greetings.receive({ ...eu("3"), memberIds: [] });
+		clock.advance(1_000);
+		await greetings.greetAll();
+		expect(greeted).toEqual([]);
+		expect(greetings.heard()).toEqual([
+			{ id: "id-3", agoMs: 1_000 },
+			{ id: "id-2", agoMs: 4_000 },
+		]);
+	});
+
+	test("keeps the later of two times", async () => {
+		const describe = async () => ({ heard: [{ id: "id-2", agoMs: 4_000 }] }) as unknown as AgentDescription;
+		const { greetings } = greetingsOf({ members }, { greeter: () => ({ describe }) });
+		await greetings.receive({ ...eu("2"), memberIds: [] });
+		await greetings.greetAll();
+		expect(greetings.heard()).toEqual([{ id: "id-2", agoMs: 0 }]);
+	});
+
+	test("greets itself if that agent does not answer", async () => {
+		const gone = () => Promise.reject(new AgentUnavailableError("no answer", "eu-1"));
+		const { greetings, greeted } = greetingsOf({ members }, { greeter: () => ({ describe: gone }) });
+		await greetings.greetAll();
+		expect(greeted.map(({ target }) => target.id)).toEqual(["id-2", "id-3"]);
 	});
 });
 

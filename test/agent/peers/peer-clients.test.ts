@@ -1,13 +1,13 @@
 import { connect, createServer, type Socket } from "node:net";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { PeerClients } from "../../../agent/peers/peer-clients.ts";
-import { greetEveryMs } from "../../../agent/peers/greetings.ts";
 import { type Authority, createAuthority, issueAgentCertificate } from "../../../demo/machine/certificates.ts";
 import { listen } from "../../../demo/machine/endpoint.ts";
 import { RemoteCluster } from "../../../proto/remote-cluster.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
 import { clusterId } from "../../support/samples.ts";
 import { serveAgent, serverName } from "../../support/served-agent.ts";
+import { greetEveryMs } from "../../../proto/greeting-round.ts";
 
 /** Azure's load balancer forgets an idle connection after this time, the shortest of the known clouds. */
 const forgottenAfterMs = 240_000;
