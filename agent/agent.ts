@@ -44,6 +44,7 @@ import { createReviews } from "./server/reviews.ts";
 import { Rights } from "./server/rights.ts";
 import { type AgentServer, startAgentServer } from "./server/server.ts";
 import { withFailPoints } from "./views/fail-points.ts";
+import { whyNotReady, whySlow } from "./views/view-progress.ts";
 import { openViews, type Views } from "./views/views.ts";
 import { withWatchedLeases } from "./views/watched-leases.ts";
 
@@ -159,7 +160,7 @@ export class Agent {
 		});
 		this.#closers.defer(() => views.close());
 		this.#periodic.begin(this.#heapGuard(() => views.pods.size));
-		this.#readiness.add(() => (views.synced ? undefined : "The first lists of pods, Leases and budgets are not done"));
+		this.#readiness.add(() => whyNotReady(views, connection));
 		return views;
 	}
 
@@ -245,6 +246,7 @@ export class Agent {
 			version: packageJson.version,
 			leaseNamespace: config.leaseNamespace,
 			ownPod: config.pod,
+			whySlow: () => whySlow(views),
 			lineHost: (onBehalfOf) => replicas.lineHost(onBehalfOf),
 			budgetElsewhere: (budget) => elsewhere.find(budget),
 			beforeCreating: (budget) => existence.assertExists(budget),
@@ -256,6 +258,8 @@ export class Agent {
 			waiting: () => [...views.budgets.budgets()].reduce((sum, { name }) => sum + local.lineLength(name), 0),
 			watchers: () => local.watchers,
 			pods: () => views.pods.size,
+			viewSilentMs: () => views.pods.silentMs,
+			podListMs: () => views.podListMs,
 			members: () => membership.known.census,
 		});
 		await this.#listen({ connected, local, fleet, peers, greetings: membership.receiver, certificates });

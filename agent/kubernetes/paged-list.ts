@@ -24,10 +24,12 @@ export function listPath(resource: ListedResource, query: Readonly<Record<string
 	return `${path}?${parameters.toString()}`;
 }
 
+/** `onPage` gets the number of objects that have been read. */
 export async function listPaged<T>(
 	asker: ApiAsker,
 	resource: ListedResource,
 	project: (object: unknown) => T,
+	onPage?: (objects: number) => void,
 ): Promise<{ readonly objects: readonly T[]; readonly resourceVersion: string; readonly session: number }> {
 	const { connection } = asker;
 	const { versions } = connection;
@@ -61,6 +63,7 @@ export async function listPaged<T>(
 				listPage(resource.metadataOnly === true ? withItems(answer.body) : answer.body),
 			);
 			for (const item of page.items) objects.push(asker.read(options, () => project(item)));
+			onPage?.(objects.length);
 			token = page.continueToken;
 			if (token !== "") continue;
 			versions.answered(mark, page.resourceVersion);

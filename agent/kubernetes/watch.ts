@@ -42,7 +42,18 @@ interface WatchOptions<T> {
 	readonly listsAnew?: boolean;
 }
 
+/** A list that is being read. */
+export interface ListProgress {
+	readonly forMs: number;
+	/** How many objects have been read. */
+	readonly objects: number;
+}
+
 export interface Watch {
+	/** Undefined while no list is being read. */
+	readonly list: ListProgress | undefined;
+	/** How long the last complete list took. Undefined before the first one. */
+	readonly lastListMs: number | undefined;
 	/** Starts over with a list, because the reported state cannot be trusted. */
 	restart(): void;
 	/** Ends the watch; the sink gets no more calls. */
@@ -67,6 +78,8 @@ class ObjectWatch<T> implements Watch {
 	/** When the watch last showed a sign of life, or its list was complete. */
 	#aliveAt = Number.NEGATIVE_INFINITY;
 	#canStreamLists = true;
+	#listing: { readonly startedAt: number; readonly objects: () => number } | undefined;
+	lastListMs: number | undefined;
 
 	constructor(options: WatchOptions<T>) {
 		this.#options = options;
@@ -79,6 +92,11 @@ class ObjectWatch<T> implements Watch {
 			this.#options.sink.reset();
 			this.#attempt.abort();
 		});
+	}
+
+	get list(): ListProgress | undefined {
+		const { clock } = this.#options;
+		return this.#listing && { forMs: clock.now() - this.#listing.startedAt, objects: this.#listing.objects() };
 	}
 
 	restart(): void {
@@ -133,11 +151,28 @@ class ObjectWatch<T> implements Watch {
 
 	async #list(signal: AbortSignal): Promise<void> {
 		const { clock, resource, project, sink } = this.#options;
-		const { objects, resourceVersion, session } = await listPaged(this.#asker, resource, project);
+		let read = 0;
+		this.#beginList(() => read);
+		const { objects, resourceVersion, session } = await listPaged(this.#asker, resource, project, (count) => {
+			read = count;
+		}).catch((error: unknown) => {
+			this.#endList();
+			throw error;
+		});
+		this.#endList(true);
 		if (signal.aborted) return;
 		this.#place.reached(resourceVersion, session);
 		this.#aliveAt = clock.now();
 		sink.replace(objects, resourceVersion);
+	}
+
+	#beginList(objects: () => number): void {
+		this.#listing = { startedAt: this.#options.clock.now(), objects };
+	}
+
+	#endList(isComplete = false): void {
+		if (isComplete && this.#listing) this.lastListMs = this.#options.clock.now() - this.#listing.startedAt;
+		this.#listing = undefined;
 	}
 
 	#showsLife(at: number): void {
@@ -173,11 +208,13 @@ class ObjectWatch<T> implements Watch {
 			});
 		};
 		watchSilence(listSilenceMs);
+		this.#beginList(() => list.objects.size);
 		try {
 			const query = { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" };
 			await this.#stream(query, list, AbortSignal.any([signal, silence.signal]));
 		} finally {
 			cancelTimer();
+			if (!list.done) this.#endList();
 		}
 		if (silence.signal.aborted) this.#canStreamLists = false;
 	}
@@ -269,6 +306,7 @@ class ObjectWatch<T> implements Watch {
 	#finish(list: StreamedList<T>, resourceVersion: string, session: number): void {
 		const { clock, connection, sink } = this.#options;
 		list.done = true;
+		this.#endList(true);
 		if (connection.versions.answered(list.mark, resourceVersion)) return; // The listeners have aborted this attempt.
 		this.#version = resourceVersion;
 		this.#place.reached(resourceVersion, session);

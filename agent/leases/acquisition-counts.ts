@@ -52,10 +52,10 @@ export class AcquisitionCounts {
 
 	#inTime<T>(question: CountQuestion, work: () => Promise<T>): Promise<T> {
 		const { counting, clock } = this.#options;
-		const { cluster } = counting;
+		const { cluster, whySlow } = counting;
 		const late = (): Error =>
 			new AgentUnavailableError(
-				`the agent of cluster "${cluster}" took more than ${longestCountMs / 1000} s to count for budget "${formatBudgetName(question.budget)}": is its API server slow?`,
+				`the agent of cluster "${cluster}" took more than ${longestCountMs / 1000} s to count for budget "${formatBudgetName(question.budget)}": ${whySlow?.() ?? "is its API server slow?"}`,
 				cluster,
 			);
 		return withinTime(work(), { clock, ms: longestCountMs, late });

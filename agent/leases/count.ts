@@ -57,6 +57,8 @@ export interface CountOptions {
 	readonly replicaSets?: ReplicaSetOwners | undefined;
 	/** The cluster's name, for messages. */
 	readonly cluster: string;
+	/** Returns why counts are slow now, if it is known. */
+	readonly whySlow?: (() => string | undefined) | undefined;
 	/** Called with errors that do not reach a caller. */
 	readonly report?: ((problem: unknown) => void) | undefined;
 }

@@ -76,6 +76,7 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly leaseNamespace: string;
 	/** The pod that this agent runs in. If left out, new Leases are counted from lists. */
 	readonly ownPod?: { readonly namespace: string; readonly name: string };
+	readonly whySlow?: CountOptions["whySlow"];
 	readonly membership?: Pick<KnownMembers, "judge" | "assertStill">;
 	/** Returns the parts of a description that only this process knows: its clock, its certificates, and the clusters that contacted it. */
 	readonly ownDescription?: () => Pick<AgentDescription, "clockMs" | "certificates" | "heard">;
@@ -104,7 +105,7 @@ export class LocalCluster implements AgentCluster {
 
 	constructor(options: LocalClusterOptions) {
 		const { api, pods, budgets, workloads, leaseView, histories, clock, name: cluster } = options;
-		const { lineHost, newId, budgetElsewhere, beforeCreating, ownPod, report } = options;
+		const { lineHost, newId, budgetElsewhere, beforeCreating, ownPod, whySlow, report } = options;
 		this.id = api.clusterId;
 		this.name = cluster;
 		this.#options = options;
@@ -118,7 +119,7 @@ export class LocalCluster implements AgentCluster {
 		this.#optimistic = new OptimisticHolds({ api, newId });
 		this.#commitCheck = new CommitCheck({ api, pods, name: cluster, budgetElsewhere });
 		const marker = ownPod && new ViewMarker({ api, pods, ownPod, clock, cluster, newId, report });
-		const counting = { api, pods, marker, budgets, workloads, grants: this.#grants, cluster, report };
+		const counting = { api, pods, marker, budgets, workloads, grants: this.#grants, cluster, whySlow, report };
 		this.#counting = { ...counting, replicaSets: new ReplicaSetOwners(clock) };
 		this.#counts = new AcquisitionCounts({
 			counting: this.#counting,

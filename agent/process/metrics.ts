@@ -13,6 +13,10 @@ interface MetricsSources {
 	readonly waiting: () => number;
 	readonly watchers: () => number;
 	readonly pods: () => number;
+	/** Infinite while the watch on pods is broken. */
+	readonly viewSilentMs: () => number;
+	/** How long the last list of all pods took. Undefined before the first one. */
+	readonly podListMs: () => number | undefined;
 	readonly certificateExpiry: () => CertificateExpiry;
 	/** Undefined until the fleet has been read. */
 	readonly members: () => Readonly<Record<"listed" | "forgotten" | "missing", number>> | undefined;
@@ -52,6 +56,27 @@ export function createMetrics({ version }: { readonly version: string }) {
 		};
 		registry.registerMetric(new Gauge({ name, help, registers: [], collect }));
 	}
+	registry.registerMetric(
+		new Gauge({
+			name: "xpdb_view_silent_seconds",
+			help: "How long the watch on pods has shown no sign of life; +Inf while it is broken. From 5 s on, counts come from lists",
+			registers: [],
+			collect() {
+				this.set((sources.viewSilentMs?.() ?? Number.POSITIVE_INFINITY) / 1000);
+			},
+		}),
+	);
+	registry.registerMetric(
+		new Gauge({
+			name: "xpdb_view_list_seconds",
+			help: "How long the last list of all pods took",
+			registers: [],
+			collect() {
+				const ms = sources.podListMs?.();
+				if (ms !== undefined) this.set(ms / 1000);
+			},
+		}),
+	);
 	registry.registerMetric(
 		new Gauge({
 			name: "xpdb_heap_limit_bytes",

@@ -98,6 +98,11 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		return this.#synced && this.#options.clock.now() - this.#lastSignAt < signOfLifeMs;
 	}
 
+	/** How long the watch has shown no sign of life. Infinite if it broke. */
+	get silentMs(): number {
+		return this.#options.clock.now() - this.#lastSignAt;
+	}
+
 	get resourceVersion(): string {
 		return this.#resourceVersion;
 	}

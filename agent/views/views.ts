@@ -3,7 +3,7 @@ import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { allPods } from "../cluster-api/pod-calls.ts";
 import { createPodProjection } from "../cluster-api/pod-projection.ts";
 import type { ApiConnection } from "../kubernetes/api-connection.ts";
-import { startWatch } from "../kubernetes/watch.ts";
+import { type ListProgress, startWatch } from "../kubernetes/watch.ts";
 import type { Clock } from "../process/clock.ts";
 import { withHeldEvents } from "./fail-points.ts";
 import { type BudgetView, createBudgetView, createLeaseView, type LeaseView } from "./object-views.ts";
@@ -16,6 +16,10 @@ export interface Views {
 	readonly budgets: BudgetView;
 	/** While this view is not proven, counts list workloads, so an agent without the right to list them can report that. */
 	readonly workloads: WorkloadView;
+	/** The list of pods that is being read. */
+	readonly podList: ListProgress | undefined;
+	/** How long the last complete list of pods took. */
+	readonly podListMs: number | undefined;
 	/** Whether a list of each kind except workloads is stored. */
 	readonly synced: boolean;
 	close(): void;
@@ -61,6 +65,12 @@ export function openViews(options: ViewsOptions): Views {
 		leases: leases.view,
 		budgets: budgets.view,
 		workloads: workloads.view,
+		get podList() {
+			return podWatch.list;
+		},
+		get podListMs() {
+			return podWatch.lastListMs;
+		},
 		get synced() {
 			return pods.synced && leases.view.synced && budgets.view.synced;
 		},

@@ -6,7 +6,11 @@ import { bookmark, content, endOfList, event, list, settle, setUp, status, thing
 describe("watch with a streamed list", () => {
 	test("shows the list when it is whole, and then every event and bookmark", async () => {
 		let watch: ScriptedWatch | undefined;
-		const { store, asked } = await setUp({
+		const {
+			store,
+			asked,
+			watch: ours,
+		} = await setUp({
 			"streamed list": (request) => {
 				expect(Object.fromEntries(request.query)).toMatchObject({
 					watch: "true",
@@ -21,8 +25,11 @@ describe("watch with a streamed list", () => {
 		await expect.poll(() => watch, patiently).toBeDefined();
 		await settle();
 		expect(store.synced).toBe(false);
+		await expect.poll(() => ours.list?.objects, patiently).toBe(2);
+		expect(ours.lastListMs).toBeUndefined();
 		watch?.send(endOfList("10"));
 		await expect.poll(() => store.synced, patiently).toBe(true);
+		expect([ours.list, ours.lastListMs]).toEqual([undefined, expect.any(Number)]);
 		expect(store.live).toBe(true);
 		watch?.send(event("MODIFIED", "a", "11", "!"), event("DELETED", "b", "12"), bookmark("15"));
 		await expect.poll(() => store.notes.length, patiently).toBe(4);

@@ -33,3 +33,13 @@ test("the histogram of held Leases has a bucket for the longest hold", async () 
 	expect(text).toContain(`xpdb_lease_held_seconds_bucket{le="${longestSeconds}"} 1`);
 	expect(text).toContain('xpdb_lease_held_seconds_bucket{le="120"} 0');
 });
+
+test("metrics say how long the watch on pods has been silent, and how long its list took", async () => {
+	const metrics = createMetrics({ version: "0.2.0" });
+	const [silent, list] = ["xpdb_view_silent_seconds", "xpdb_view_list_seconds"];
+	expect(await metrics.registry.getSingleMetricAsString(silent)).toContain(`${silent} +Inf`);
+	expect(await metrics.registry.getSingleMetricAsString(list)).not.toContain(`${list} 2`);
+	metrics.readFrom({ viewSilentMs: () => 1_500, podListMs: () => 2_250 });
+	expect(await metrics.registry.getSingleMetricAsString(silent)).toContain(`${silent} 1.5`);
+	expect(await metrics.registry.getSingleMetricAsString(list)).toContain(`${list} 2.25`);
+});
