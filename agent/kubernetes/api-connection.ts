@@ -13,6 +13,8 @@ import { withoutNodeAdvice } from "../../proto/verified-tls.ts";
 import type { Clock } from "../process/clock.ts";
 import type { ApiAccess } from "./api-access.ts";
 import { ApiSession } from "./api-session.ts";
+import { FrameSplitter } from "./frame-splitter.ts";
+import { readProtobufObject } from "./read-protobuf.ts";
 import { SeenVersions } from "./seen-versions.ts";
 
 /** Half of a lease duration. The API server normally answers in milliseconds. */
@@ -21,6 +23,8 @@ const requestDeadlineMs = 5_000;
 const openDeadlineMs = 10_000;
 /** How long a token is used before it is read again. Tokens are rotated minutes before they expire. */
 const tokenCacheMs = 10_000;
+const protobuf = "application/vnd.kubernetes.protobuf";
+const protobufWatch = `${protobuf};stream=watch`;
 
 export interface ApiRequestOptions {
 	readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -57,6 +61,8 @@ export interface ApiStreamOptions {
 	readonly signal: AbortSignal;
 	/** Called with each whole line. An error that it throws ends the stream and rejects. */
 	readonly line: (line: string) => void;
+	/** If set, the server may answer in protobuf. Then this is called with each frame in the place of `line`. */
+	readonly frame?: ((frame: Buffer) => void) | undefined;
 	/**
 	 * Called with a time of the clock at which the server is known to have been alive. The time is never before the server opened this stream.
 	 */
@@ -166,17 +172,22 @@ class HttpApiConnection implements ApiConnection {
 	}
 
 	async stream(options: ApiStreamOptions): Promise<ApiAnswer | undefined> {
-		const { signal, signOfLife } = options;
+		const { signal, signOfLife, frame } = options;
 		if (signal.aborted) return undefined;
-		const { session, stream } = this.#open({ ...options, method: "GET" });
+		const accept = frame && { accept: `${protobufWatch},application/json;stream=watch` };
+		const { session, stream } = this.#open({ ...options, ...accept, method: "GET" });
 		const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer | undefined>();
 		const refusal: Buffer[] = [];
 		let openedAt = Number.POSITIVE_INFINITY;
 		let ended = false;
 		// After a failed line no later line is delivered, because a watch must not skip a change.
 		let over = false;
+		let isProtobuf = false;
 		const lines = new LineSplitter((line) => {
 			if (!over && !signal.aborted) options.line(line);
+		});
+		const frames = new FrameSplitter((bytes) => {
+			if (!over && !signal.aborted) frame?.(bytes);
 		});
 		const cancelDeadline = this.#clock.after(openDeadlineMs, () => {
 			reject(this.#unavailable(options, `its API server did not answer within ${openDeadlineMs / 1000} s`));
@@ -188,6 +199,7 @@ class HttpApiConnection implements ApiConnection {
 		});
 		stream.on("response", (headers) => {
 			cancelDeadline();
+			isProtobuf = frame !== undefined && headers["content-type"]?.startsWith(protobuf) === true;
 			if (headers[":status"] === 200) openedAt = this.#clock.now();
 		});
 		stream.on("data", (chunk: Buffer) => {
@@ -197,7 +209,7 @@ class HttpApiConnection implements ApiConnection {
 				return;
 			}
 			try {
-				lines.push(chunk);
+				(isProtobuf ? frames : lines).push(chunk);
 				signOfLife(this.#clock.now());
 			} catch (error) {
 				over = true;
@@ -206,10 +218,13 @@ class HttpApiConnection implements ApiConnection {
 		});
 		stream.on("end", () => (ended = true));
 		onClose(stream, session, (status, failure) => {
-			const whole = status !== 0 && ended && failure === undefined && !lines.unfinished;
+			const whole = status !== 0 && ended && failure === undefined && !lines.unfinished && !frames.unfinished;
 			if (!whole) reject(this.#broken(options, failure));
 			else if (status === 200) resolve(undefined);
-			else resolve({ status, body: parseBody(Buffer.concat(refusal).toString("utf8")) });
+			else {
+				const body = Buffer.concat(refusal);
+				resolve({ status, body: isProtobuf ? readProtobufBody(body) : parseBody(body.toString("utf8")) });
+			}
 		});
 		try {
 			const answer = await promise;
@@ -308,6 +323,15 @@ function onClose(
 		if (cutOff) failure ??= new Error("the API server broke the answer off");
 		closed(status, failure === undefined ? undefined : (session.failure ?? failure));
 	});
+}
+
+/** Returns a Status as its JSON would be; the text of a body that cannot be read. */
+function readProtobufBody(body: Buffer): unknown {
+	try {
+		return readProtobufObject(body, {});
+	} catch {
+		return body.toString("utf8");
+	}
 }
 
 function parseBody(text: string): unknown {

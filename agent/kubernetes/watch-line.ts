@@ -1,9 +1,9 @@
-// Parses one line of a watch strictly.
+// Parses one event of a watch strictly: a line of JSON, or what read-protobuf.ts makes of a frame.
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isResourceVersion } from "../../disruption/resource-version.ts";
 
-type WatchLine =
+export type WatchLine =
 	| {
 			readonly type: "ADDED" | "MODIFIED" | "DELETED";
 			readonly object: unknown;
@@ -21,6 +21,11 @@ export function parseWatchLine(line: string): WatchLine {
 	} catch {
 		throw new TypeError("an event is not JSON");
 	}
+	return parseWatchEvent(event);
+}
+
+/** Throws TypeError on anything that is not a watch event with a version. */
+export function parseWatchEvent(event: unknown): WatchLine {
 	const object = isRecord(event) ? event["object"] : undefined;
 	if (!isRecord(event) || !isRecord(object)) throw new TypeError("an event has no object");
 	const { type } = event;

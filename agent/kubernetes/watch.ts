@@ -15,7 +15,9 @@ import { type ApiAsker, type AskOptions, createApiAsker } from "./api-asker.ts";
 import type { ApiConnection } from "./api-connection.ts";
 import { objectMeta } from "./kubernetes-objects.ts";
 import { type ListedResource, listPaged, listPath } from "./paged-list.ts";
-import { parseWatchLine } from "./watch-line.ts";
+import type { Fields } from "./protobuf-fields.ts";
+import { readWatchFrame } from "./read-protobuf.ts";
+import { parseWatchEvent, parseWatchLine, type WatchLine } from "./watch-line.ts";
 import { WatchPlace } from "./watch-place.ts";
 import { signOfLifeMs, type WatchSink } from "./watch-sink.ts";
 
@@ -36,6 +38,8 @@ interface WatchOptions<T> {
 	readonly resource: ListedResource;
 	/** Extracts what is kept of an object; throws an error for one that cannot be read. */
 	readonly project: (object: unknown) => T;
+	/** If set, the server may send events in protobuf, with these fields of each object. `project` gets them as it gets JSON. */
+	readonly protobuf?: Fields;
 	readonly sink: WatchSink<T>;
 	readonly warn: (message: string) => void;
 	/** If true, an ended watch lists again instead of resuming. Only for few objects. */
@@ -78,6 +82,7 @@ class ObjectWatch<T> implements Watch {
 	/** When the watch last showed a sign of life, or its list was complete. */
 	#aliveAt = Number.NEGATIVE_INFINITY;
 	#canStreamLists = true;
+	#readsProtobuf = true;
 	#listing: { readonly startedAt: number; readonly objects: () => number } | undefined;
 	lastListMs: number | undefined;
 
@@ -224,7 +229,7 @@ class ObjectWatch<T> implements Watch {
 		list: StreamedList<T> | undefined,
 		signal: AbortSignal,
 	): Promise<void> {
-		const { clock, connection, random, sink } = this.#options;
+		const { clock, connection, random, sink, protobuf } = this.#options;
 		const timeoutSeconds = String(Math.round(watchSeconds * (1 + random())));
 		const question = this.#question("watch", {
 			watch: "true",
@@ -241,8 +246,15 @@ class ObjectWatch<T> implements Watch {
 				signal,
 				line: (line) => {
 					if (list) list.lastEventAt = clock.now();
-					this.#take(line, list, session);
+					this.#take(() => parseWatchLine(line), list, session);
 				},
+				...(protobuf &&
+					this.#readsProtobuf && {
+						frame: (frame: Uint8Array) => {
+							if (list) list.lastEventAt = clock.now();
+							this.#take(() => this.#readFrame(frame, protobuf), list, session);
+						},
+					}),
 				signOfLife: (at) => {
 					if (!list || list.done) this.#showsLife(at);
 				},
@@ -257,6 +269,10 @@ class ObjectWatch<T> implements Watch {
 			this.#place.forget();
 			return;
 		}
+		if (refused?.status === 406 && protobuf && this.#readsProtobuf) {
+			this.#readsProtobuf = false; // Not Acceptable: a server that is aggregated or behind a proxy may have JSON alone.
+			return;
+		}
 		if (refused && list && !list.done && [400, 405, 422].includes(refused.status)) {
 			this.#canStreamLists = false; // Kubernetes before 1.32, or the feature gate WatchList is off.
 			return;
@@ -265,10 +281,20 @@ class ObjectWatch<T> implements Watch {
 		if (list && !list.done) throw this.#failure(question, "its API server ended the list before it was complete");
 	}
 
-	#take(line: string, list: StreamedList<T> | undefined, session: number): void {
+	/** If a frame cannot be read, later watches read JSON. */
+	#readFrame(frame: Uint8Array, fields: Fields): WatchLine {
+		try {
+			return parseWatchEvent(readWatchFrame(frame, fields));
+		} catch (error) {
+			this.#readsProtobuf = false;
+			throw error;
+		}
+	}
+
+	#take(read: () => WatchLine, list: StreamedList<T> | undefined, session: number): void {
 		const { connection, resource, project, sink } = this.#options;
 		const question = this.#question("watch", {});
-		const event = this.#asker.read(question, () => parseWatchLine(line));
+		const event = this.#asker.read(question, read);
 		if (event.type === "ERROR") {
 			if (event.code === 410) throw new ExpiredError(event.message);
 			throw this.#failure(question, `its API server says: ${event.message}`);

@@ -3,6 +3,7 @@ import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { allPods } from "../cluster-api/pod-calls.ts";
 import { createPodProjection } from "../cluster-api/pod-projection.ts";
 import type { ApiConnection } from "../kubernetes/api-connection.ts";
+import { podFields } from "../kubernetes/protobuf-fields.ts";
 import { type ListProgress, startWatch } from "../kubernetes/watch.ts";
 import type { Clock } from "../process/clock.ts";
 import { withHeldEvents } from "./fail-points.ts";
@@ -49,6 +50,7 @@ export function openViews(options: ViewsOptions): Views {
 		...common("pods"),
 		resource: allPods,
 		project: createPodProjection(),
+		protobuf: podFields,
 		sink: withHeldEvents(pods, env),
 	});
 	const leases = createLeaseView({ ...common("leases"), namespace: leaseNamespace });
