@@ -6,7 +6,21 @@ export interface WatchEvent<T> {
 	readonly resourceVersion: string;
 }
 
+/** Takes a list object by object, so that it is not in memory twice. */
+export interface ListSink<T> {
+	put(uid: string, object: T): void;
+	/** The object was deleted while the list was being read. */
+	remove(uid: string): void;
+	/** The list is complete: it shows everything up to this version. */
+	end(resourceVersion: string): void;
+}
+
 export interface WatchSink<T> {
+	/**
+	 * Begins a list. Until its end, the sink has no complete content and must not be used, as after watchLost(). A list that is begun later,
+	 * and a reset, void it. If left out, the list is collected and passed to replace().
+	 */
+	beginList?(): ListSink<T>;
 	/** Takes a complete list at a version. A list that is older than the stored content changes nothing. */
 	replace(objects: readonly T[], resourceVersion: string): void;
 	/** Takes one change. A change that the stored content already includes has no effect. */

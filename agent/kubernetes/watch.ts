@@ -19,7 +19,7 @@ import type { Fields } from "./protobuf-fields.ts";
 import { readWatchFrame } from "./read-protobuf.ts";
 import { parseWatchEvent, parseWatchLine, type WatchLine } from "./watch-line.ts";
 import { WatchPlace } from "./watch-place.ts";
-import { signOfLifeMs, type WatchSink } from "./watch-sink.ts";
+import { type ListSink, signOfLifeMs, type WatchSink } from "./watch-sink.ts";
 
 /** The server is asked to end each watch after five to ten minutes. */
 const watchSeconds = 300;
@@ -196,9 +196,10 @@ class ObjectWatch<T> implements Watch {
 
 	/** Reads the list as events, and the watch that follows them, in one stream. This needs the least memory on both sides. */
 	async #streamList(signal: AbortSignal): Promise<void> {
-		const { clock, connection, resource } = this.#options;
+		const { clock, connection, resource, sink } = this.#options;
 		const list: StreamedList<T> = {
-			objects: new Map(),
+			sink: sink.beginList?.() ?? new CollectedList(sink),
+			objects: 0,
 			mark: connection.versions.mark(resource.name),
 			lastEventAt: clock.now(),
 		};
@@ -213,7 +214,7 @@ class ObjectWatch<T> implements Watch {
 			});
 		};
 		watchSilence(listSilenceMs);
-		this.#beginList(() => list.objects.size);
+		this.#beginList(() => list.objects);
 		try {
 			const query = { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" };
 			await this.#stream(query, list, AbortSignal.any([signal, silence.signal]));
@@ -307,12 +308,13 @@ class ObjectWatch<T> implements Watch {
 			}
 			// Changes made during the list arrive between its objects.
 			const { uid } = this.#asker.read(question, () => objectMeta(event.object));
-			if (event.type === "DELETED") list.objects.delete(uid);
+			if (event.type === "DELETED") list.sink.remove(uid);
 			else
-				list.objects.set(
+				list.sink.put(
 					uid,
 					this.#asker.read(question, () => project(event.object)),
 				);
+			list.objects += 1;
 			return;
 		}
 		if (compareResourceVersions(resourceVersion, this.#version) < 0) {
@@ -336,10 +338,9 @@ class ObjectWatch<T> implements Watch {
 		if (connection.versions.answered(list.mark, resourceVersion)) return; // The listeners have aborted this attempt.
 		this.#version = resourceVersion;
 		this.#place.reached(resourceVersion, session);
-		sink.replace([...list.objects.values()], resourceVersion);
+		list.sink.end(resourceVersion);
 		this.#aliveAt = clock.now();
 		sink.signOfLife(this.#aliveAt);
-		list.objects.clear();
 	}
 
 	#question(verb: "list" | "watch", query: Readonly<Record<string, string>>): AskOptions {
@@ -374,14 +375,38 @@ class ObjectWatch<T> implements Watch {
 	}
 }
 
+class CollectedList<T> implements ListSink<T> {
+	readonly #sink: Pick<WatchSink<T>, "replace">;
+	/** By uid. */
+	readonly #objects = new Map<string, T>();
+
+	constructor(sink: Pick<WatchSink<T>, "replace">) {
+		this.#sink = sink;
+	}
+
+	put(uid: string, object: T): void {
+		this.#objects.set(uid, object);
+	}
+
+	remove(uid: string): void {
+		this.#objects.delete(uid);
+	}
+
+	end(resourceVersion: string): void {
+		this.#sink.replace([...this.#objects.values()], resourceVersion);
+		this.#objects.clear();
+	}
+}
+
 /** The server has forgotten the version to resume from. */
 class ExpiredError extends Error {
 	override readonly name = "ExpiredError";
 }
 
 interface StreamedList<T> {
-	/** By uid. */
-	readonly objects: Map<string, T>;
+	readonly sink: ListSink<T>;
+	/** How many objects have been read, each as often as it has changed since. */
+	objects: number;
 	readonly mark: ReturnType<ApiConnection["versions"]["mark"]>;
 	lastEventAt: number;
 	done?: boolean;

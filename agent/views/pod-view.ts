@@ -14,10 +14,10 @@ import type { PodReference } from "../../disruption/budget/cluster.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
 import type { LabelSelector } from "../../disruption/budget/selector.ts";
-import { signOfLifeMs, type WatchEvent, type WatchSink } from "../kubernetes/watch-sink.ts";
+import { type ListSink, signOfLifeMs, type WatchEvent, type WatchSink } from "../kubernetes/watch-sink.ts";
 import type { Clock } from "../process/clock.ts";
 import { PodHeartbeats } from "./pod-heartbeats.ts";
-import { PodsByLabels } from "./pods-by-labels.ts";
+import { PodColumns } from "./pod-columns.ts";
 
 export interface PodView {
 	/** Whether a list is stored: after the first one, except between a reset and the next list. Otherwise nothing here is an answer. */
@@ -70,9 +70,9 @@ interface PodStoreOptions {
 /** Implements PodView. A watch or a test feeds it, and it makes no requests. */
 export class PodStore implements PodView, WatchSink<PodRecord> {
 	readonly #options: PodStoreOptions;
-	readonly #byUid = new Map<string, PodRecord>();
-	readonly #byName = new Map<string, Map<string, PodRecord>>();
-	readonly #byLabels = new PodsByLabels();
+	readonly #pods = new PodColumns();
+	/** The list that is being read. */
+	#list: ListSink<PodRecord> | undefined;
 	/** The versions of deletions by uid, oldest first. */
 	readonly #deletedAt = new Map<string, string>();
 	/** A pod that is neither here nor in `#deletedAt`, and that was read at a version up to the view's, is gone at this version. */
@@ -109,24 +109,24 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 
 	/** In all namespaces. */
 	get size(): number {
-		return this.#byUid.size;
+		return this.#pods.size;
 	}
 
 	pods(namespace: string): Iterable<PodRecord> {
-		return this.#byName.get(namespace)?.values() ?? [];
+		return this.#pods.pods(namespace);
 	}
 
 	selected(namespace: string, selector: LabelSelector): Iterable<PodRecord> {
-		return this.#byLabels.selected(namespace, selector);
+		return this.#pods.selected(namespace, selector);
 	}
 
 	find(pod: Pick<PodReference, "namespace" | "uid">): PodRecord | undefined {
-		const found = this.#byUid.get(pod.uid);
+		const found = this.#pods.find(pod.uid);
 		return found?.namespace === pod.namespace ? found : undefined;
 	}
 
 	findByName(namespace: string, name: string): PodRecord | undefined {
-		return this.#byName.get(namespace)?.get(name);
+		return this.#pods.findByName(namespace, name);
 	}
 
 	changesEveryMs(uid: string): number | undefined {
@@ -134,7 +134,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	}
 
 	goneSince(uid: string): string {
-		if (this.#byUid.has(uid)) return "";
+		if (this.#pods.has(uid)) return "";
 		return this.#deletedAt.get(uid) ?? this.#goneFloor;
 	}
 
@@ -163,45 +163,78 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 
 	replace(pods: readonly PodRecord[], resourceVersion: string): void {
 		if (compareResourceVersions(resourceVersion, this.#resourceVersion) < 0) return;
-		const changed = new Set(this.#byName.keys());
-		const before = [...this.#byUid.keys()];
-		this.#byUid.clear();
-		this.#byName.clear();
-		this.#byLabels.clear();
-		for (const pod of pods) {
-			this.#put(pod);
-			changed.add(pod.namespace);
-		}
-		for (const uid of before) {
-			if (this.#byUid.has(uid)) continue;
+		const lastSignAt = this.#lastSignAt;
+		const list = this.beginList();
+		for (const pod of pods) list.put(pod.uid, pod);
+		list.end(resourceVersion);
+		// Nothing was shown while this list was incomplete.
+		this.signOfLife(lastSignAt);
+	}
+
+	/** The pods change in place, so that no second copy is held. The view is dead until the list is complete and shows a sign of life. */
+	beginList(): ListSink<PodRecord> {
+		this.#lastSignAt = Number.NEGATIVE_INFINITY;
+		const changed = new Set(this.#pods.namespaces());
+		const gone: string[] = [];
+		this.#pods.beginList();
+		const ifCurrent = (run: () => void): void => {
+			if (this.#list === list) run();
+		};
+		const list: ListSink<PodRecord> = {
+			put: (_uid, pod) =>
+				ifCurrent(() => {
+					const before = this.#pods.put(pod);
+					if (before !== undefined) gone.push(before);
+					changed.add(pod.namespace);
+				}),
+			remove: (uid) =>
+				ifCurrent(() => {
+					this.#pods.remove(uid);
+					gone.push(uid);
+				}),
+			end: (resourceVersion) =>
+				ifCurrent(() => {
+					this.#list = undefined;
+					const unlisted = this.#pods.unlisted();
+					for (const uid of unlisted) this.#pods.remove(uid);
+					this.#listed(resourceVersion, [...gone, ...unlisted]);
+					for (const namespace of changed) this.#notify(namespace);
+				}),
+		};
+		this.#list = list;
+		return list;
+	}
+
+	#listed(resourceVersion: string, gone: readonly string[]): void {
+		for (const uid of gone) {
+			if (this.#pods.has(uid)) continue;
 			this.#rememberDeletion(uid, resourceVersion);
 			this.#heartbeats.forget(uid);
 		}
 		this.#goneFloor = resourceVersion;
 		this.#synced = true;
 		this.#advance(resourceVersion);
-		for (const namespace of changed) this.#notify(namespace);
 	}
 
 	apply(event: WatchEvent<PodRecord>): void {
 		const { object: pod, resourceVersion } = event;
 		if (!this.#synced || compareResourceVersions(resourceVersion, this.#resourceVersion) <= 0) return;
 		const changes: PodChange[] = [];
-		const before = this.#byUid.get(pod.uid);
+		const before = this.#pods.find(pod.uid);
 		if (event.type === "DELETED") {
-			this.#remove(before ?? pod);
+			this.#remove(pod.uid);
 			this.#rememberDeletion(pod.uid, resourceVersion);
 			changes.push({ before: before ?? pod });
 		} else {
 			const replaced = this.findByName(pod.namespace, pod.name);
 			if (replaced && replaced.uid !== pod.uid) {
-				this.#remove(replaced);
+				this.#remove(replaced.uid);
 				this.#rememberDeletion(replaced.uid, resourceVersion);
 				changes.push({ before: replaced });
 			}
 			this.#heartbeats.changed(before, pod);
-			this.#put(pod);
-			changes.push({ before, after: pod });
+			this.#pods.put(pod);
+			changes.push({ before, after: this.#pods.find(pod.uid) });
 		}
 		this.#advance(resourceVersion);
 		for (const change of changes) this.#notify(pod.namespace, change);
@@ -213,11 +246,10 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	}
 
 	reset(): void {
-		const namespaces = [...this.#byName.keys()];
+		const namespaces = this.#pods.namespaces();
 		this.#heartbeats.clear();
-		this.#byUid.clear();
-		this.#byName.clear();
-		this.#byLabels.clear();
+		this.#pods.clear();
+		this.#list = undefined;
 		this.#deletedAt.clear();
 		this.#goneFloor = "";
 		this.#resourceVersion = "";
@@ -236,29 +268,9 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		this.#moved();
 	}
 
-	#put(pod: PodRecord): void {
-		// Whatever is sent, a uid has one name and a name has one uid: a pod that is stored twice would count twice.
-		const before = this.#byUid.get(pod.uid);
-		const isMoved = before && (before.name !== pod.name || before.namespace !== pod.namespace);
-		if (isMoved) this.#remove(before);
-		const other = this.findByName(pod.namespace, pod.name);
-		if (other && other.uid !== pod.uid) this.#remove(other);
-		this.#byUid.set(pod.uid, pod);
-		if (before && !isMoved) this.#byLabels.replace(before, pod);
-		else this.#byLabels.add(pod);
-		let namespace = this.#byName.get(pod.namespace);
-		if (!namespace) this.#byName.set(pod.namespace, (namespace = new Map()));
-		namespace.set(pod.name, pod);
-	}
-
-	#remove(pod: PodRecord): void {
-		this.#byUid.delete(pod.uid);
-		this.#byLabels.remove(pod);
-		this.#heartbeats.forget(pod.uid);
-		const namespace = this.#byName.get(pod.namespace);
-		if (namespace?.get(pod.name)?.uid !== pod.uid) return;
-		namespace.delete(pod.name);
-		if (namespace.size === 0) this.#byName.delete(pod.namespace);
+	#remove(uid: string): void {
+		this.#pods.remove(uid);
+		this.#heartbeats.forget(uid);
 	}
 
 	#rememberDeletion(uid: string, resourceVersion: string): void {

@@ -16,15 +16,28 @@ export const projectionMutants: readonly Mutant[] = [
 		],
 	},
 	{
-		name: "labels-of-the-controller",
-		without: "reading the labels of a pod whose controller is known",
+		name: "labels-of-the-first-version",
+		without: "the labels of a later version of a pod",
 		scenarios: ["relabelled"],
 		edits: [
 			{
-				file: "agent/cluster-api/pod-projection.ts",
-				symbol: "createPodProjection",
-				find: "sameLabels($seen.labels, $record.labels)",
-				replace: "true",
+				file: "agent/views/pod-columns.ts",
+				symbol: "PodColumns.#update",
+				find: "this.#labelSets.take($pod.labels)",
+				replace: "this.#labelSets.take(this.#labelSets.at($before.labels))",
+			},
+		],
+	},
+	{
+		name: "unlisted-pods-kept",
+		without: "the end of pods that a new list does not have",
+		scenarios: ["seen-in-a-list", "streamed", "dead-watch"],
+		edits: [
+			{
+				file: "agent/views/pod-view.ts",
+				symbol: "PodStore.beginList",
+				find: "for (const $uid of $unlisted) this.#pods.remove($uid);",
+				replace: "",
 			},
 		],
 	},

@@ -153,22 +153,18 @@ export const reservationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: view,
-				symbol: "PodStore.replace",
-				find: "const $before = [...this.#byUid.keys()];",
-				replace: `const $before = [...this.#byUid.keys()];
-		const highest = latestResourceVersion(...[...arguments[0]].map((pod) => pod.resourceVersion));`,
+				symbol: "PodStore.#listed",
+				find: "for (const $uid of $gone) { $unlessHere; this.#rememberDeletion($uid, $version); $$forgotten; }",
+				replace: `const all = this.#pods.namespaces().flatMap((name) => [...this.#pods.pods(name)]);
+		const highest = latestResourceVersion(...all.map((pod) => pod.resourceVersion));
+		for (const $uid of $gone) { $unlessHere; this.#rememberDeletion($uid, highest); $$forgotten; }`,
 			},
 			{
 				file: view,
-				symbol: "PodStore.replace",
-				find: "this.#rememberDeletion($uid, $version);",
-				replace: "this.#rememberDeletion($uid, highest);",
-			},
-			{
-				file: view,
-				symbol: "PodStore.replace",
+				symbol: "PodStore.#listed",
 				find: "this.#goneFloor = $version;",
-				replace: "this.#goneFloor = highest;",
+				replace:
+					"this.#goneFloor = latestResourceVersion(...this.#pods.namespaces().flatMap((name) => [...this.#pods.pods(name)]).map((pod) => pod.resourceVersion));",
 			},
 		],
 	},

@@ -32,14 +32,6 @@ describe("createPodProjection()", () => {
 		});
 	});
 
-	test("shares labels and controller among the pods of one controller", () => {
-		const project = createPodProjection();
-		const first = project(pod("a", { owner: "web", labels: { app: "web" } }));
-		const second = project(pod("b", { owner: "web", labels: { app: "web" } }));
-		expect(second.labels).toBe(first.labels);
-		expect(second.controller).toBe(first.controller);
-	});
-
 	test("shares what the scheduler says of many pods", () => {
 		const project = createPodProjection();
 		const words = "0/3 nodes are available";
@@ -49,30 +41,6 @@ describe("createPodProjection()", () => {
 		);
 		expect(first).toEqual({ state: "Pending", message: words });
 		expect(second).toEqual(first);
-	});
-
-	const rows = [
-		{ name: "another value", labels: { app: "web", tier: "b" } },
-		{ name: "one label more", labels: { app: "web", tier: "a", index: "0" } },
-		{ name: "one label less", labels: { app: "web" } },
-		{ name: "another key", labels: { app: "web", rank: "a" } },
-	];
-	for (const { name, labels } of rows) {
-		test(`does not share labels with ${name}`, () => {
-			const project = createPodProjection();
-			project(pod("a", { owner: "web", labels: { app: "web", tier: "a" } }));
-			expect(project(pod("b", { owner: "web", labels })).labels).toEqual(labels);
-		});
-	}
-
-	test("does not take two controllers of one name for the same", () => {
-		const project = createPodProjection();
-		const first = project(pod("a", { owner: "web" }));
-		const { metadata, ...rest } = pod("b");
-		const ownerReferences = [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "new", controller: true }];
-		const second = project({ ...rest, metadata: { ...metadata, ownerReferences } });
-		expect(first.controller?.uid).toBe("uid-web");
-		expect(second.controller?.uid).toBe("new");
 	});
 
 	// Rejecting one pod would stop the watch on all pods.
