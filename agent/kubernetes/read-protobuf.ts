@@ -139,14 +139,11 @@ function eachField(bytes: Uint8Array, take: (number: number, wireType: WireType,
 	}
 }
 
-/** Errors of the reader itself are about unreadable bytes too. */
 function readable<T>(read: () => T): T {
 	try {
 		return read();
 	} catch (error) {
-		if (error instanceof TypeError) throw error;
-		throw new TypeError(`an event is not protobuf: ${error instanceof Error ? error.message : String(error)}`, {
-			cause: error,
-		});
+		const why = error instanceof Error ? error.message : String(error);
+		throw new TypeError(`an event in protobuf cannot be read: ${why}`, { cause: error });
 	}
 }

@@ -163,6 +163,20 @@ const rows: readonly Row[] = [
 		replace: "",
 	},
 	{
+		target: "watch-frames",
+		without: "a field has the wire type that it is read with",
+		file: "agent/kubernetes/read-protobuf.ts",
+		find: "if (wireType !== wanted) throw",
+		replace: "if (wireType === undefined) throw",
+	},
+	{
+		target: "watch-frames",
+		without: "a frame is given once it is whole",
+		file: "agent/kubernetes/frame-splitter.ts",
+		find: "this.#pendingBytes < headerBytes + length",
+		replace: "this.#pendingBytes < length",
+	},
+	{
 		target: "watch",
 		without: "versions that go back void everything",
 		file: "agent/kubernetes/watch.ts",

@@ -12,6 +12,7 @@ import { identityTargets } from "./targets/identity-targets.ts";
 import { knownMembersTarget } from "./targets/known-members-target.ts";
 import { requestTarget } from "./targets/request-target.ts";
 import { roundTarget } from "./targets/round-target.ts";
+import { watchFrameTarget } from "./targets/watch-frame-target.ts";
 import { watchTargets } from "./targets/watch-targets.ts";
 
 export const targets: readonly FuzzTarget[] = [
@@ -24,6 +25,7 @@ export const targets: readonly FuzzTarget[] = [
 	frameTarget,
 	httpRequestTarget,
 	...watchTargets,
+	watchFrameTarget,
 	...configTargets,
 	...argvTargets,
 	...apiAnswerTargets,
