@@ -63,12 +63,21 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 	readonly #clock: Pick<Clock, "now" | "after">;
 	readonly #waiters = new Set<() => void>();
 	readonly #objects = new Map<string, T>();
+	readonly #namespaceOf: ((object: T) => string) | undefined;
+	/** The objects of each namespace, by their keys. */
+	readonly #byNamespace = new Map<string, Map<string, T>>();
 	readonly #listeners = new Set<(object: T) => void>();
 	#resourceVersion = "";
 	#lastSignAt = Number.NEGATIVE_INFINITY;
 
-	constructor(options: { readonly keyOf: (object: T) => string; readonly clock: Pick<Clock, "now" | "after"> }) {
+	/** With `namespaceOf`, the objects of one namespace are found without a search. */
+	constructor(options: {
+		readonly keyOf: (object: T) => string;
+		readonly namespaceOf?: (object: T) => string;
+		readonly clock: Pick<Clock, "now" | "after">;
+	}) {
 		this.keyOf = options.keyOf;
+		this.#namespaceOf = options.namespaceOf;
 		this.#clock = options.clock;
 	}
 
@@ -91,6 +100,11 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 
 	values(): Iterable<T> {
 		return this.#objects.values();
+	}
+
+	/** Empty for a store without `namespaceOf`. */
+	inNamespace(namespace: string): Iterable<T> {
+		return this.#byNamespace.get(namespace)?.values() ?? [];
 	}
 
 	reached(version: string): Promise<boolean> {
@@ -121,10 +135,10 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 	replace(objects: readonly T[], resourceVersion: string): void {
 		if (compareResourceVersions(resourceVersion, this.#resourceVersion) < 0) return;
 		const before = new Map(this.#objects);
-		this.#objects.clear();
+		this.#clear();
 		this.#resourceVersion = resourceVersion;
 		for (const object of objects) {
-			this.#objects.set(this.keyOf(object), object);
+			this.#put(object);
 			before.delete(this.keyOf(object));
 		}
 		for (const object of [...before.values(), ...objects]) this.#notify(object);
@@ -134,8 +148,8 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 	apply({ type, object, resourceVersion }: WatchEvent<T>): void {
 		if (!this.synced || compareResourceVersions(resourceVersion, this.#resourceVersion) <= 0) return;
 		this.#resourceVersion = resourceVersion;
-		if (type === "DELETED") this.#objects.delete(this.keyOf(object));
-		else this.#objects.set(this.keyOf(object), object);
+		if (type === "DELETED") this.#remove(this.keyOf(object));
+		else this.#put(object);
 		this.#notify(object);
 		this.#moved();
 	}
@@ -148,7 +162,7 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 
 	reset(): void {
 		const before = [...this.#objects.values()];
-		this.#objects.clear();
+		this.#clear();
 		this.#resourceVersion = "";
 		this.watchLost();
 		for (const object of before) this.#notify(object);
@@ -161,6 +175,33 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 	watchLost(): void {
 		this.#lastSignAt = Number.NEGATIVE_INFINITY;
 		this.#moved();
+	}
+
+	#put(object: T): void {
+		const key = this.keyOf(object);
+		const before = this.#objects.get(key);
+		const name = this.#namespaceOf?.(object);
+		if (before !== undefined && name !== undefined && this.#namespaceOf?.(before) !== name) this.#remove(key);
+		this.#objects.set(key, object);
+		if (name === undefined) return;
+		let namespace = this.#byNamespace.get(name);
+		if (!namespace) this.#byNamespace.set(name, (namespace = new Map()));
+		namespace.set(key, object);
+	}
+
+	#remove(key: string): void {
+		const object = this.#objects.get(key);
+		if (object === undefined) return;
+		this.#objects.delete(key);
+		const name = this.#namespaceOf?.(object);
+		const namespace = name === undefined ? undefined : this.#byNamespace.get(name);
+		if (name === undefined || !namespace?.delete(key) || namespace.size > 0) return;
+		this.#byNamespace.delete(name);
+	}
+
+	#clear(): void {
+		this.#objects.clear();
+		this.#byNamespace.clear();
 	}
 
 	#moved(): void {
@@ -212,6 +253,7 @@ export function createBudgetView(
 	const store = new ObjectStore<MemberBudget>({
 		clock: options.clock,
 		keyOf: ({ name }) => `${name.namespace}/${name.name}`,
+		namespaceOf: ({ name }) => name.namespace,
 	});
 	const { connection, clock, warn, report } = options;
 	const watch = startWatch({ ...options, resource: allBudgets, project: readBudget, sink: store });
@@ -274,8 +316,7 @@ export function budgetViewOf(
 			return store.live;
 		},
 		budgets: (namespace) => {
-			const all = [...store.values()];
-			return namespace === undefined ? all : all.filter(({ name }) => name.namespace === namespace);
+			return [...(namespace === undefined ? store.values() : store.inNamespace(namespace))];
 		},
 		onChange: (listener) => store.onChange(({ name }) => listener(name.namespace)),
 	};

@@ -30,7 +30,11 @@ export function createWorkloadView(
 	const asker = createApiAsker(connection);
 	const watched = workloadKinds.map((kind) => {
 		const { plural } = kind;
-		const store = new ObjectStore<WorkloadRecord>({ clock, keyOf: ({ namespace, name }) => `${namespace}/${name}` });
+		const store = new ObjectStore<WorkloadRecord>({
+			clock,
+			keyOf: ({ namespace, name }) => `${namespace}/${name}`,
+			namespaceOf: ({ namespace }) => namespace,
+		});
 		const warn = (message: string): void => options.warn(plural, message);
 		const project = createWorkloadProjection(kind);
 		const watch = startWatch({ ...options, warn, resource: workloadsIn(kind), project, sink: store });
@@ -73,7 +77,7 @@ export function workloadViewOf(
 		isProven: (namespace) => stores.every((store) => store.live) && comparisons.isRecent(namespace),
 		wanted: (namespace) => comparisons.wanted(namespace),
 		*workloads(namespace) {
-			for (const store of stores) for (const each of store.values()) if (each.namespace === namespace) yield each;
+			for (const store of stores) yield* store.inNamespace(namespace);
 		},
 	};
 }

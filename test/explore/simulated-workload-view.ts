@@ -12,7 +12,11 @@ export class SimulatedWorkloadView {
 	readonly #store: ObjectStore<WorkloadRecord>;
 
 	constructor(clock: Pick<Clock, "now" | "after">, isRecent: () => boolean) {
-		this.#store = new ObjectStore({ clock, keyOf: ({ kind, name }) => `${kind}/${name}` });
+		this.#store = new ObjectStore({
+			clock,
+			keyOf: ({ kind, name }) => `${kind}/${name}`,
+			namespaceOf: (workload) => workload.namespace,
+		});
 		this.view = workloadViewOf([this.#store], { isRecent, wanted: () => undefined });
 	}
 

@@ -54,7 +54,11 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		this.server = server;
 		this.#carry = carry;
 		this.pods = new PodStore({ clock });
-		this.budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
+		this.budgets = new ObjectStore<MemberBudget>({
+			clock,
+			keyOf: ({ name }) => `${name.namespace}/${name.name}`,
+			namespaceOf: ({ name }) => name.namespace,
+		});
 		this.leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
 		this.workloads = new SimulatedWorkloadView(clock, () => this.hasCompared);
 		this.versions.onWentBack(() => this.startOver());

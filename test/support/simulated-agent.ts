@@ -124,7 +124,11 @@ function newAgent(
 		if (pod.uid === ownPod.uid) for (const event of server.podEvents) pods.apply(event);
 		return touched;
 	};
-	const budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
+	const budgets = new ObjectStore<MemberBudget>({
+		clock,
+		keyOf: ({ name }) => `${name.namespace}/${name.name}`,
+		namespaceOf: ({ name }) => name.namespace,
+	});
 	const leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
 	const budgetView = budgetViewOf(budgets, { isRecent: true, wanted: () => undefined });
 	const leaseView = leaseViewOf(leases);

@@ -30,7 +30,11 @@ export function simulateCount() {
 		return call.execute();
 	});
 	const pods = new PodStore({ clock });
-	const budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
+	const budgets = new ObjectStore<MemberBudget>({
+		clock,
+		keyOf: ({ name }) => `${name.namespace}/${name.name}`,
+		namespaceOf: ({ name }) => name.namespace,
+	});
 	const now = () => String(server.revision);
 	pods.replace(server.pods(), now());
 	budgets.replace([...server.budgets.values()], now());

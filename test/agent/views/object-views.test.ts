@@ -21,7 +21,11 @@ const budget = (namespace: string, name: string, spec: unknown = {}): MemberBudg
 
 function setUp() {
 	const clock = createManualClock();
-	const store = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
+	const store = new ObjectStore<MemberBudget>({
+		clock,
+		keyOf: ({ name }) => `${name.namespace}/${name.name}`,
+		namespaceOf: ({ name }) => name.namespace,
+	});
 	const compared = { isRecent: true, wanted: () => undefined };
 	const view = budgetViewOf(store, compared);
 	const changed: string[] = [];
@@ -97,6 +101,30 @@ describe("BudgetView", () => {
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
 	for (const one of open.splice(0).toReversed()) await one.close();
+});
+
+test("a store finds the objects of one namespace, also after they moved, went or were listed anew", () => {
+	const clock = createManualClock();
+	const store = new ObjectStore<{ id: string; namespace: string }>({
+		clock,
+		keyOf: ({ id }) => id,
+		namespaceOf: ({ namespace }) => namespace,
+	});
+	const ids = (namespace: string) => [...store.inNamespace(namespace)].map(({ id }) => id);
+	const [a, b, c] = [
+		{ id: "a", namespace: "shop" },
+		{ id: "b", namespace: "shop" },
+		{ id: "c", namespace: "bank" },
+	] as const;
+	store.replace([a, b, c], "1");
+	expect([ids("shop"), ids("bank"), ids("none")]).toEqual([["a", "b"], ["c"], []]);
+	store.apply({ type: "MODIFIED", object: { ...b, namespace: "bank" }, resourceVersion: "2" });
+	store.apply({ type: "DELETED", object: c, resourceVersion: "3" });
+	expect([ids("shop"), ids("bank")]).toEqual([["a"], ["b"]]);
+	store.replace([c], "4");
+	expect([ids("shop"), ids("bank")]).toEqual([[], ["c"]]);
+	store.reset();
+	expect(ids("bank")).toEqual([]);
 });
 
 describe("views of an API server", () => {

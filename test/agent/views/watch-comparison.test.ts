@@ -10,7 +10,11 @@ const budget = (name: string): MemberBudget => ({ name: { namespace: "shop", nam
 
 function setUp() {
 	const clock = createManualClock();
-	const store = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
+	const store = new ObjectStore<MemberBudget>({
+		clock,
+		keyOf: ({ name }) => `${name.namespace}/${name.name}`,
+		namespaceOf: ({ name }) => name.namespace,
+	});
 	store.replace([budget("db")], "10");
 	store.signOfLife(clock.now());
 	const lists: PromiseWithResolvers<ListedVersions>[] = [];

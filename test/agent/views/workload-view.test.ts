@@ -20,7 +20,11 @@ const workload = (name: string, resourceVersion: string, namespace = "shop"): Wo
 function setUp() {
 	const clock = createManualClock();
 	const newStore = () => {
-		const store = new ObjectStore<WorkloadRecord>({ clock, keyOf: ({ namespace, name }) => `${namespace}/${name}` });
+		const store = new ObjectStore<WorkloadRecord>({
+			clock,
+			keyOf: ({ namespace, name }) => `${namespace}/${name}`,
+			namespaceOf: ({ namespace }) => namespace,
+		});
 		store.replace([workload("db", "5"), workload("db", "6", "other")], "10");
 		store.signOfLife(clock.now());
 		return store;
