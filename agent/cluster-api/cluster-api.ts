@@ -7,6 +7,7 @@ import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { LabelSelector } from "../../disruption/budget/selector.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
+import type { ScaleAnswer } from "./scale-answer.ts";
 import type { WorkloadRecord } from "./workload-record.ts";
 
 /** Another write or deletion came first (409 Conflict or AlreadyExists, or 404): read again before judging. */
@@ -17,30 +18,6 @@ export class ConflictError extends BoundedError {
 
 /** Names a controller, whatever its uid. */
 export type ControllerName = Omit<ControllerReference, "uid">;
-
-/** How many pods a controller wants, or why that is unknown. */
-export type ScaleAnswer =
-	/**
-	 * `uid`: the object that has the name now. `ownedBy`: its own controller; if that is a Deployment, the Deployment's scale counts
-	 * instead.
-	 */
-	| {
-			readonly kind: "replicas";
-			readonly replicas: number;
-			readonly uid: string;
-			readonly ownedBy?: ControllerReference;
-	  }
-	/** A DaemonSet has changed, and its controller has not yet reported the new number of nodes. */
-	| { readonly kind: "unsettled"; readonly uid: string }
-	/**
-	 * The scale of a custom resource has no number, or its API gives none now. `why` names the field or the answer. `passes`: the number
-	 * may become known without any action on the resource.
-	 */
-	| { readonly kind: "unstated"; readonly why: string; readonly passes: boolean }
-	/** No object has this name (404), or no served version of the group has the kind. */
-	| { readonly kind: "gone" }
-	/** The kind is served but has no scale subresource, for example a Job. */
-	| { readonly kind: "withoutScale" };
 
 export type PodRead = { readonly kind: "gone" } | { readonly kind: "present"; readonly pod: PodRecord };
 

@@ -5,17 +5,17 @@
 // Guarantee: a controller is `gone` only if the API server answered 404 for this very name, or if no served version of its group has the
 // kind. Any other refusal or failure is an error or `unstated`, never a number.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { controllerOf } from "../../disruption/budget/pod.ts";
-import { quote, shorten } from "../../disruption/quote.ts";
-import { isRecord } from "../../disruption/record.ts";
+import { shorten } from "../../disruption/quote.ts";
 import { groupOf } from "../../disruption/lease/remembered-controllers.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
 import type { ApiAnswer } from "../kubernetes/api-connection.ts";
 import { isMissingObject, saidText, statusMessage } from "../kubernetes/api-refusal.ts";
 import { type DiscoveredKind, type Discovery, SilentGroupError, serverErrors } from "../kubernetes/discovery.ts";
 import { objectMeta } from "../kubernetes/kubernetes-objects.ts";
-import type { ControllerName, ScaleAnswer } from "./cluster-api.ts";
+import type { ControllerName } from "./cluster-api.ts";
+import type { ScaleAnswer } from "./scale-answer.ts";
 import { findWorkloadKind } from "./workload-record.ts";
+import { replicasOf, workloadScale } from "./workload-scale.ts";
 
 /** The form of names, kinds and versions in the API server's paths. */
 const pathSegment = /^[A-Za-z0-9]([-A-Za-z0-9.]{0,251}[A-Za-z0-9])?$/;
@@ -67,25 +67,7 @@ async function ofWorkload(
 	const answer = await asker.ask(question, 404);
 	if (isMissingObject(answer, controller.name)) return { kind: "gone" };
 	if (answer.status === 404) throw asker.refusal(answer, question);
-	return asker.read(question, () => {
-		const { uid } = objectMeta(answer.body);
-		if (controller.kind === "DaemonSet") return ofDaemonSet(answer.body, uid);
-		const owner = controllerOf(answer.body);
-		const replicas = replicasOf(answer.body);
-		// The API server fills in this default, so an object without it is incomplete.
-		if (replicas === undefined) throw new TypeError("it has no spec.replicas");
-		return { kind: "replicas", replicas, uid, ...(owner && { ownedBy: owner }) };
-	});
-}
-
-/** The number of nodes is valid only if the DaemonSet's controller has observed the current generation. */
-function ofDaemonSet(object: unknown, uid: string): ScaleAnswer {
-	const generation = numberIn(object, "metadata", "generation");
-	if (generation === undefined) throw new TypeError("it has no metadata.generation");
-	if (numberIn(object, "status", "observedGeneration") !== generation) return { kind: "unsettled", uid };
-	const replicas = numberIn(object, "status", "desiredNumberScheduled");
-	if (replicas === undefined) throw new TypeError("it has no status.desiredNumberScheduled");
-	return { kind: "replicas", replicas, uid };
+	return asker.read(question, () => workloadScale(controller.kind, answer.body));
 }
 
 async function ofScale(options: {
@@ -126,23 +108,6 @@ function unstated(answer: ApiAnswer): ScaleAnswer {
 	return field === undefined
 		? { kind: "unstated", why: `its scale cannot be read (${saidText(answer)})`, passes: true }
 		: { kind: "unstated", why: `its ${shorten(field)} is not set`, passes: false };
-}
-
-function replicasOf(object: unknown): number | undefined {
-	if (!isRecord(object) || !isRecord(object["spec"])) throw new TypeError("its spec is not an object");
-	return numberIn(object, "spec", "replicas");
-}
-
-/** Returns a whole number from 0 to 2^31 - 1; undefined if it was left out. Throws TypeError on anything else. */
-function numberIn(object: unknown, part: "metadata" | "spec" | "status", field: string): number | undefined {
-	const fields = isRecord(object) ? (object[part] ?? {}) : {};
-	if (!isRecord(fields)) throw new TypeError(`its ${part} is not an object`);
-	const value = fields[field] ?? undefined;
-	if (value === undefined) return undefined;
-	if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value >= 2 ** 31) {
-		throw new TypeError(`its ${part}.${field} is ${quote(value)}`);
-	}
-	return value;
 }
 
 function whatOf(controller: ControllerName, namespace: string): string {

@@ -1,10 +1,12 @@
 // Reads what the agent keeps of a workload: its identity and version, whether a Deployment owns it, and the labels of its pod template. How
-// many pods the workload wants is read by name at every count.
+// many pods the workload wants is kept for people, who may watch thousands of budgets. A count reads it by name.
 import { type ControllerReference, controllerOf } from "../../disruption/budget/pod.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { groupOf } from "../../disruption/lease/remembered-controllers.ts";
 import { isResourceVersion } from "../../disruption/resource-version.ts";
+import type { ScaleAnswer } from "./scale-answer.ts";
+import { workloadScale } from "./workload-scale.ts";
 
 export interface WorkloadRecord extends ControllerReference {
 	readonly namespace: string;
@@ -13,6 +15,8 @@ export interface WorkloadRecord extends ControllerReference {
 	readonly labels: Readonly<Record<string, string>>;
 	/** Whether a Deployment owns the workload, so that the Deployment's scale counts instead. */
 	readonly isOfDeployment: boolean;
+	/** How many pods the workload wants, for people alone. Left out if the object does not say it. */
+	readonly scale?: ScaleAnswer;
 }
 
 export interface WorkloadKind {
@@ -55,11 +59,23 @@ export function createWorkloadProjection({ apiVersion, kind }: WorkloadKind): (o
 		texts.set(text, text);
 		return text;
 	};
+	const scaleOf = (object: unknown): ScaleAnswer | undefined => {
+		try {
+			const scale = workloadScale(kind, object);
+			if (scale.kind !== "replicas" || !scale.ownedBy) return scale;
+			const { name, uid, ...owner } = scale.ownedBy;
+			return { ...scale, ownedBy: { ...owner, name: share(name), uid: share(uid) } };
+		} catch {
+			return undefined;
+		}
+	};
 	return (object) => {
 		const read = workloadRecord(object, { apiVersion, kind });
 		const labels = Object.entries(read.labels).map(([key, value]) => [share(key), share(value)] as const);
+		const scale = scaleOf(object);
 		return {
 			...read,
+			...(scale && { scale }),
 			namespace: share(read.namespace),
 			labels: labels.length === 0 ? noLabels : Object.fromEntries(labels),
 		};

@@ -1,7 +1,8 @@
 // Finds the controller whose scale counts for a pod: the Deployment of its ReplicaSet, otherwise the pod's own controller.
 import type { ControllerReference } from "../../disruption/budget/pod.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
-import type { ClusterApi, ScaleAnswer } from "../cluster-api/cluster-api.ts";
+import type { ClusterApi } from "../cluster-api/cluster-api.ts";
+import type { ScaleAnswer } from "../cluster-api/scale-answer.ts";
 import { deploymentOf, type ReplicaSetOwners } from "./replica-set-owners.ts";
 
 export type Owner =

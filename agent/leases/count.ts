@@ -30,7 +30,8 @@ import type { ControllerReference, PodRecord } from "../../disruption/budget/pod
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { Reservation } from "../../disruption/lease/reservation.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
-import type { ClusterApi, ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
+import type { ClusterApi, ControllerName } from "../cluster-api/cluster-api.ts";
+import type { ScaleAnswer } from "../cluster-api/scale-answer.ts";
 import type { BudgetView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
 import type { ViewMarker } from "../views/view-marker.ts";

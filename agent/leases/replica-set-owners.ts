@@ -6,7 +6,8 @@
 // The number of pods that the Deployment wants is never remembered.
 import type { ControllerReference } from "../../disruption/budget/pod.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
-import type { ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
+import type { ControllerName } from "../cluster-api/cluster-api.ts";
+import type { ScaleAnswer } from "../cluster-api/scale-answer.ts";
 import { signOfLifeMs } from "../kubernetes/watch-sink.ts";
 import type { Clock } from "../process/clock.ts";
 

@@ -7,7 +7,8 @@ import { leaseName, parseLease } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { WatchedBudget } from "../../proto/agent-cluster.ts";
-import type { ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
+import type { ControllerName } from "../cluster-api/cluster-api.ts";
+import type { ScaleAnswer } from "../cluster-api/scale-answer.ts";
 import type { Clock } from "../process/clock.ts";
 import { type CountOptions, look } from "./count.ts";
 
@@ -102,6 +103,9 @@ export class WatchedState {
 		const scales = (this.#scales ??= new Map());
 		const getScale = (controller: ControllerName, namespace: string): Promise<ScaleAnswer> => {
 			const key = controllerKey(controller);
+			// What the watches show is enough for people, and costs the API server nothing for thousands of budgets.
+			const shown = counting.workloads?.shownScale(controller, namespace);
+			if (shown) return Promise.resolve(shown);
 			const scale = scales.get(key) ?? counting.api.getScale(controller, namespace);
 			scales.set(key, scale);
 			return scale;

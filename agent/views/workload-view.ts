@@ -2,7 +2,14 @@
 // because metadata alone has no pod template, and keeps only a small part of each. A count uses these watches in a namespace only if a
 // recent comparison with consistent lists of that namespace found no difference (watch-comparison.ts).
 import { listWorkloadVersions, workloadsIn } from "../cluster-api/workload-calls.ts";
-import { createWorkloadProjection, type WorkloadRecord, workloadKinds } from "../cluster-api/workload-record.ts";
+import type { ControllerName } from "../cluster-api/cluster-api.ts";
+import type { ScaleAnswer } from "../cluster-api/scale-answer.ts";
+import {
+	createWorkloadProjection,
+	findWorkloadKind,
+	type WorkloadRecord,
+	workloadKinds,
+} from "../cluster-api/workload-record.ts";
 import { createApiAsker } from "../kubernetes/api-asker.ts";
 import { startWatch } from "../kubernetes/watch.ts";
 import { NamespaceComparisons } from "./namespace-comparisons.ts";
@@ -18,6 +25,8 @@ export interface WorkloadView {
 	 */
 	wanted(namespace: string): void;
 	workloads(namespace: string): Iterable<WorkloadRecord>;
+	/** Returns the scale that a live watch shows, for people: it may be older than the last comparison. Undefined if it shows none. */
+	shownScale(controller: ControllerName, namespace: string): ScaleAnswer | undefined;
 }
 
 export function createWorkloadView(
@@ -78,6 +87,14 @@ export function workloadViewOf(
 		wanted: (namespace) => comparisons.wanted(namespace),
 		*workloads(namespace) {
 			for (const store of stores) yield* store.inNamespace(namespace);
+		},
+		shownScale(controller, namespace) {
+			const kind = findWorkloadKind(controller)?.kind;
+			for (const store of kind === undefined ? [] : stores) {
+				const found = store.live ? store.get(`${namespace}/${controller.name}`) : undefined;
+				if (found && found.kind === kind) return found.scale;
+			}
+			return undefined;
 		},
 	};
 }

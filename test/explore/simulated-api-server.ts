@@ -7,9 +7,9 @@ import {
 	ConflictError,
 	type ControllerName,
 	type PodRead,
-	type ScaleAnswer,
 	type TouchAnswer,
 } from "../../agent/cluster-api/cluster-api.ts";
+import type { ScaleAnswer } from "../../agent/cluster-api/scale-answer.ts";
 import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";

@@ -26,7 +26,7 @@ const ownedBy = (kind: string, apiVersion: string) => ({
 describe("createWorkloadProjection()", () => {
 	const project = createWorkloadProjection(kindNamed("ReplicaSet"));
 
-	test("keeps who it is and the labels of its template, and nothing else", () => {
+	test("keeps who it is, the labels of its template and how many pods it wants, and nothing else", () => {
 		const { namespace, name, uid, resourceVersion } = metadata;
 		expect(project(object({ labels: { app: "own" }, annotations: { a: "b" } }))).toEqual({
 			apiVersion: "apps/v1",
@@ -37,7 +37,17 @@ describe("createWorkloadProjection()", () => {
 			resourceVersion,
 			labels: { app: "web" },
 			isOfDeployment: false,
+			scale: { kind: "replicas", replicas: 3, uid },
 		});
+	});
+
+	test("keeps no scale that cannot be read, and everything else", () => {
+		const template = { metadata: { labels: { app: "web" } } };
+		for (const spec of [{ template }, { template, replicas: "3" }]) {
+			const found = project(object({}, spec));
+			expect(found).toMatchObject({ labels: { app: "web" } });
+			expect(found).not.toHaveProperty("scale");
+		}
 	});
 
 	test("keeps no labels of one that a Deployment decides for", () => {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import type { BudgetsUpdate } from "../../../proto/agent-cluster.ts";
 import { budget, memberBudget, newSpec } from "../../support/build-count.ts";
+import { newController } from "../../support/build-lease.ts";
 import { type SimulatedAgent, settle, simulateCluster, unavailable } from "../../support/simulated-agent.ts";
 
 const ends: AbortController[] = [];
@@ -90,6 +91,37 @@ describe("a watch of budgets", () => {
 		expect(await scalesAskedFor(() => cluster.server.changePod(pod, { terminating: true }))).toBe(1);
 		expect(await scalesAskedFor(() => cluster.server.removePod(pod))).toBe(1);
 		expect(await scalesAskedFor(() => cluster.newPod("db-0"))).toBe(1);
+	});
+
+	test("asks for no scale that the watches on workloads show", async () => {
+		const scale = { kind: "replicas", replicas: 7, uid: "uid-of-db" } as const;
+		const cluster = simulateCluster();
+		cluster.server.putController({ ...newController("db"), namespace: "shop", replicas: 3 });
+		cluster.newPod("db-0", { controller: newController("db") });
+		const agent = cluster.newAgent({
+			workloads: {
+				isProven: () => true,
+				wanted: () => undefined,
+				workloads: () => [],
+				shownScale: ({ name }, namespace) =>
+					`${namespace}/${name}` === "shop/db" ? { ...scale, uid: newController("db").uid } : undefined,
+			},
+		});
+		const updates: BudgetsUpdate[] = [];
+		const over = new AbortController();
+		const watching = agent.local.watchBudgets([], {
+			signal: over.signal,
+			onUpdate: (update) => void updates.push(update),
+		});
+		watching.catch(() => undefined);
+		for (let turn = 0; turn < 20; turn += 1) {
+			await settle();
+			cluster.clock.advance(100);
+		}
+		over.abort();
+		const states = updates.flatMap(({ changed }) => changed.map(({ state }) => state));
+		expect(states.at(-1)).toMatchObject({ expected: { kind: "known", pods: 7 } });
+		expect(agent.requests.filter((request) => request.startsWith("get scales"))).toEqual([]);
 	});
 
 	test("asks again for the scales of many budgets in turn, twenty in two seconds, and for each of them once", async () => {

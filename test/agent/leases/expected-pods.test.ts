@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ControllerName, ScaleAnswer } from "../../../agent/cluster-api/cluster-api.ts";
+import type { ControllerName } from "../../../agent/cluster-api/cluster-api.ts";
+import type { ScaleAnswer } from "../../../agent/cluster-api/scale-answer.ts";
 import { expectedPods, whyUnexpected } from "../../../agent/leases/expected-pods.ts";
 import type { MatchingWorkloads } from "../../../agent/leases/matching-workloads.ts";
 import type { ExpectedPods } from "../../../disruption/budget/cluster.ts";

@@ -24,6 +24,7 @@ describe("LocalCluster.listBudgets()", () => {
 			isProven: () => false,
 			wanted: (namespace: string) => void wanted.push(namespace),
 			workloads: () => [],
+			shownScale: () => undefined,
 		};
 		const agent = newAgent({ workloads });
 		server.putBudget(memberBudget(newSpec({ minAvailable: 1 }), { namespace: "bank", name: "db" }));

@@ -29,6 +29,7 @@ function setUp({ isProven }: { readonly isProven: boolean }) {
 		},
 		wanted: (namespace) => void calls.push(`wanted ${namespace}`),
 		workloads: () => shown,
+		shownScale: () => undefined,
 	};
 	const listWorkloads = async (namespace: string) => {
 		calls.push(`list ${namespace}`);
@@ -58,7 +59,12 @@ describe("matchingWorkloads()", () => {
 		expect(await find(3_000)).toMatchObject({ kind: "listed" });
 		const reason = expect.stringContaining("more than 3000 workloads in namespace shop");
 		expect(await find(3_001)).toEqual({ kind: "unlisted", expected: { kind: "unknown", reason } });
-		const view: WorkloadView = { isProven: () => true, wanted: () => undefined, workloads: () => all };
+		const view: WorkloadView = {
+			isProven: () => true,
+			wanted: () => undefined,
+			workloads: () => all,
+			shownScale: () => undefined,
+		};
 		expect(shownWorkloads("shop", selector, { workloads: view })).toEqual([]);
 	});
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ScaleAnswer } from "../../../agent/cluster-api/cluster-api.ts";
+import type { ScaleAnswer } from "../../../agent/cluster-api/scale-answer.ts";
 import { createOwners } from "../../../agent/leases/controller-owners.ts";
 import { expectedPods } from "../../../agent/leases/expected-pods.ts";
 import { isRelabelled } from "../../../agent/leases/relabelled.ts";

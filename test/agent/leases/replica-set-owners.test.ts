@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ControllerName, ScaleAnswer } from "../../../agent/cluster-api/cluster-api.ts";
+import type { ControllerName } from "../../../agent/cluster-api/cluster-api.ts";
+import type { ScaleAnswer } from "../../../agent/cluster-api/scale-answer.ts";
 import { countUnder } from "../../../agent/leases/count.ts";
 import { ReplicaSetOwners } from "../../../agent/leases/replica-set-owners.ts";
 import { controllerKey } from "../../../disruption/lease/remembered-controllers.ts";

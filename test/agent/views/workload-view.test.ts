@@ -43,6 +43,22 @@ describe("workloadViewOf()", () => {
 		]);
 	});
 
+	test("shows the scale of a workload of that kind, while its watch is alive", () => {
+		const { view, stores } = setUp();
+		const scale = { kind: "replicas", replicas: 3, uid: "uid-of-db" } as const;
+		stores[0].apply({ type: "MODIFIED", object: { ...workload("db", "11"), scale }, resourceVersion: "11" });
+		const shown = (kind: string, name = "db", apiVersion = "apps/v1") =>
+			view.shownScale({ apiVersion, kind, name }, "shop");
+		expect([shown("StatefulSet"), shown("StatefulSet", "db", "apps/v1beta1")]).toEqual([scale, scale]);
+		expect([shown("Deployment"), shown("StatefulSet", "none"), shown("StatefulSet", "db", "example.com/v1")]).toEqual([
+			undefined,
+			undefined,
+			undefined,
+		]);
+		stores[0].watchLost();
+		expect(shown("StatefulSet")).toBeUndefined();
+	});
+
 	test("is proven where all watches are alive and the namespace was compared a moment ago", () => {
 		const { view, stores, recent } = setUp();
 		expect([view.isProven("shop"), view.isProven("other")]).toEqual([true, false]);
