@@ -1,5 +1,6 @@
 // Runs a tool of node_modules/.bin, or any other program, with its output kept or shown.
 import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import { delimiter, join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";
@@ -32,6 +33,8 @@ export function runCommand(
 	const startedAt = performance.now();
 	return new Promise((done) => {
 		const child = spawn(program, args, {
+			// In a session of its own, the scheduler can put it behind all other sessions.
+			...(options.isBackground && { detached: true }),
 			cwd: options.folder ?? repositoryRoot,
 			stdio: options.show ? "inherit" : ["ignore", "pipe", "pipe"],
 			// Outside of npm's scripts, PATH has the machine's own Node first, and lacks our tools.
@@ -41,7 +44,7 @@ export function runCommand(
 				PATH: join(repositoryRoot, "node_modules", ".bin") + delimiter + (process.env["PATH"] ?? ""),
 			},
 		});
-		if (options.isBackground && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+		if (options.isBackground && child.pid !== undefined) lowerPriority(child.pid);
 		options.signal?.addEventListener("abort", () => child.kill("SIGTERM"), { once: true });
 		let output = "";
 		const keep = (chunk: Buffer) => {
@@ -56,6 +59,19 @@ export function runCommand(
 		});
 		child.on("close", (code) => finish(code ?? 1));
 	});
+}
+
+/**
+ * Linux may share the processors among sessions first and then among their processes, so a low priority alone would not put the process
+ * behind the programs of other sessions, such as real clusters.
+ */
+function lowerPriority(pid: number): void {
+	setPriority(pid, constants.priority.PRIORITY_LOW);
+	try {
+		writeFileSync(`/proc/${pid}/autogroup`, String(constants.priority.PRIORITY_LOW));
+	} catch {
+		// Another system, or a kernel without groups of sessions.
+	}
 }
 
 /** For example "0.4 s" or "1 min 12 s". */

@@ -42,15 +42,19 @@ function readArguments(): { readonly choice: Choice; readonly installMs: number 
 	}
 }
 
-// Ctrl-C also reaches the running steps, which may have clusters to stop. So wait for them.
+// Ctrl-C also reaches the running steps, which may have clusters to stop. So wait for them. Steps in the background have a session of their
+// own, which Ctrl-C does not reach.
 let isInterrupted = false;
 const termination = new AbortController();
+const background = new AbortController();
 process.on("SIGINT", () => {
 	isInterrupted = true;
+	background.abort();
 });
 process.on("SIGTERM", () => {
 	isInterrupted = true;
 	termination.abort();
+	background.abort();
 });
 
 function reportingStep(name: string, command: Step["command"], environment: Step["environment"] = {}): Step {
@@ -127,6 +131,7 @@ try {
 	];
 	const results = await runLanes(lanes, {
 		signal: termination.signal,
+		backgroundSignal: background.signal,
 		isInterrupted: () => isInterrupted,
 		onEnd: ({ step, tally, isInterrupted: isLeftOut }) =>
 			console.log(`${step.name}: ${isLeftOut ? notRun : formatTally(tally)}`),

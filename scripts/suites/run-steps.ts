@@ -29,7 +29,9 @@ export interface StepResult {
 export interface RunOptions {
 	/** Stops the running steps. */
 	readonly signal: AbortSignal;
-	/** Whether to start no further steps. Ctrl-C also reaches the running steps by itself. */
+	/** Stops the running steps of lanes in the background. */
+	readonly backgroundSignal: AbortSignal;
+	/** Whether to start no further steps. Ctrl-C also reaches the running steps by itself, except those in the background. */
 	readonly isInterrupted: () => boolean;
 	readonly onEnd: (result: StepResult) => void;
 }
@@ -47,7 +49,11 @@ async function runLane({ steps, isBackground }: Lane, options: RunOptions): Prom
 		const ended = group.map(async (step) => {
 			const result = options.isInterrupted()
 				? { step, tally: oneFailed, ms: 0, isInterrupted: true }
-				: await runStep(step, { isBackground, isShown, signal: options.signal });
+				: await runStep(step, {
+						isBackground,
+						isShown,
+						signal: isBackground ? options.backgroundSignal : options.signal,
+					});
 			options.onEnd(result);
 			return result;
 		});

@@ -35,7 +35,8 @@ describe("runLanes()", () => {
 	const run = async (steps: readonly (Step | readonly Step[])[], isInterrupted = () => false) => {
 		const told: StepResult[] = [];
 		const signal = new AbortController().signal;
-		const options = { signal, isInterrupted, onEnd: (result: StepResult) => void told.push(result) };
+		const onEnd = (result: StepResult): void => void told.push(result);
+		const options = { signal, backgroundSignal: signal, isInterrupted, onEnd };
 		const results = await runLanes([{ steps, isBackground: false }], options);
 		expect(told.toSorted(byName)).toEqual(results.toSorted(byName));
 		return results.map(({ step, tally }) => [step.name, tally.failed]);
@@ -63,6 +64,24 @@ describe("runLanes()", () => {
 		expect(await run([[meeting("f", "f")], meeting("g", "g")], () => true)).toEqual([
 			["f", 1],
 			["g", 1],
+		]);
+	});
+
+	test("ends the steps in the background alone at their own signal", async () => {
+		const stop = new AbortController();
+		const shared = { signal: new AbortController().signal, isInterrupted: () => false };
+		const lanes = [
+			{ steps: [meeting("main", "go-on")], isBackground: false },
+			{ steps: [meeting("background", "never")], isBackground: true },
+		];
+		const onEnd = ({ step }: StepResult): void => {
+			if (step.name === "background") void writeFile(join(folder, "go-on"), "");
+		};
+		const running = runLanes(lanes, { ...shared, backgroundSignal: stop.signal, onEnd });
+		setTimeout(() => stop.abort(), 500);
+		expect((await running).map(({ step, tally }) => [step.name, tally.failed])).toEqual([
+			["main", 0],
+			["background", 1],
 		]);
 	});
 });

@@ -35,6 +35,11 @@ describe("readOutcome()", () => {
 			line: "budget. The disruption budget parity needs 1 healthy pods and has 1 currently, continuing command...",
 			expected: "budget. The disruption budget NAME ..., continuing command...",
 		},
+		{
+			name: "what was under way when the time of a request was over",
+			line: "Unable to connect to the server: context deadline exceeded",
+			expected: "error: context deadline exceeded",
+		},
 		{ name: "addresses", line: "dial tcp 127.12.1.1:6443", expected: "dial tcp SERVER" },
 	];
 	for (const { name, line, expected } of rows) {

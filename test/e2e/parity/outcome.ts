@@ -65,6 +65,8 @@ function plainLine(line: string, prefix: string): string {
 				" The disruption budget NAME ...",
 			)
 			.replaceAll(/\b127(\.\d+){3}:\d+/g, "SERVER")
+			// kubectl names the server only if its time is over while it connects.
+			.replace(/^Unable to connect to the server: context deadline exceeded$/, "error: context deadline exceeded")
 			// The prefix of kubectl's log lines: severity, date, time, thread and file.
 			.replace(/^([IWE])\d{4} [\d:.]+ +\d+ [\w.-]+:\d+\] /, "LOG $1: ")
 			.replace(/ milliseconds=\d+$/, " milliseconds=N")
