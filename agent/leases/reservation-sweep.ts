@@ -82,7 +82,8 @@ export class ReservationSweep {
 		for (const reservation of state.reservations) {
 			const age = ageOf(`${reservation.id} ${reservation.cancelling}`);
 			standing.add(reservation.id);
-			if (evidenceOf(reservation, lease.budget.namespace, pods) !== undefined) evident ||= age >= evidenceDelayMs;
+			if (evidenceOf(reservation, lease.budget.namespace, pods) !== undefined)
+				evident ||= pods.live && age >= evidenceDelayMs;
 			else if (age < (reservation.cancelling ? resumeAfterMs : reservationDeadlineMs)) continue;
 			else if (this.#isDue(reservation.id, retries)) overdue.push(reservation.id);
 		}

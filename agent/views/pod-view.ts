@@ -206,6 +206,8 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	}
 
 	#listed(resourceVersion: string, gone: readonly string[]): void {
+		// An older list is from before a restore of etcd, and so is everything that it lacks.
+		if (compareResourceVersions(resourceVersion, this.#resourceVersion) < 0) this.#deletedAt.clear();
 		for (const uid of gone) {
 			if (this.#pods.has(uid)) continue;
 			this.#rememberDeletion(uid, resourceVersion);
@@ -259,6 +261,8 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	}
 
 	signOfLife(at: number): void {
+		// A list that is not complete shows nothing.
+		if (this.#list) return;
 		this.#lastSignAt = Math.max(this.#lastSignAt, at);
 		this.#moved();
 	}

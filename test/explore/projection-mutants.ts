@@ -24,7 +24,7 @@ export const projectionMutants: readonly Mutant[] = [
 				file: "agent/views/pod-columns.ts",
 				symbol: "PodColumns.#update",
 				find: "this.#labelSets.take($pod.labels)",
-				replace: "this.#labelSets.take(this.#labelSets.at($before.labels))",
+				replace: "this.#labelSets.take(this.#labelSets.at(this.#labels[arguments[0]]))",
 			},
 		],
 	},

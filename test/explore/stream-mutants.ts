@@ -12,7 +12,7 @@ export const streamMutants: readonly Mutant[] = [
 			{
 				file: watch,
 				symbol: "ObjectWatch.#take",
-				find: "$list.objects.delete($uid)",
+				find: "$list.sink.remove($uid)",
 				replace: "undefined",
 			},
 		],

@@ -161,6 +161,57 @@ describe("PodStore.live", () => {
 	});
 });
 
+describe("PodStore.beginList()", () => {
+	test("shows nothing before the list is complete, and then what it has", () => {
+		const { store, clock } = setUp();
+		store.replace([pod("a", "5"), pod("b", "6")], "10");
+		store.signOfLife(clock.now());
+		const list = store.beginList();
+		list.put("uid-b", pod("b", "11"));
+		list.put("uid-c", pod("c", "12"));
+		store.signOfLife(clock.now());
+		expect([store.live, store.shows("10"), store.resourceVersion]).toEqual([false, false, "10"]);
+		list.remove("uid-c");
+		list.end("20");
+		store.signOfLife(clock.now());
+		expect([names(store), store.shows("20"), store.goneSince("uid-a")]).toEqual([["b"], true, "20"]);
+	});
+
+	test("is void after a later list was begun, and after a reset", () => {
+		const { store, clock } = setUp();
+		const [first, second] = [store.beginList(), store.beginList()];
+		first.put("uid-a", pod("a", "5"));
+		second.put("uid-b", pod("b", "6"));
+		first.end("10");
+		expect(store.synced).toBe(false);
+		second.end("10");
+		expect(names(store)).toEqual(["b"]);
+		const third = store.beginList();
+		store.reset();
+		third.put("uid-c", pod("c", "11"));
+		third.end("20");
+		store.signOfLife(clock.now());
+		expect([store.synced, store.live, names(store)]).toEqual([false, false, []]);
+	});
+
+	test("forgets deletions of a lost history at a list that is older", () => {
+		const { store } = setUp();
+		store.replace([pod("a", "5")], "10");
+		store.apply(deleted(pod("a", "90")));
+		const list = store.beginList();
+		list.put("uid-b", pod("b", "30"));
+		list.end("40");
+		expect([names(store), store.resourceVersion, store.goneSince("uid-a")]).toEqual([["b"], "40", "40"]);
+	});
+
+	test("knows that a pod is gone whose name another one has now", () => {
+		const { store } = setUp();
+		store.replace([pod("a", "5")], "10");
+		store.replace([pod("a", "15", { uid: "another" })], "20");
+		expect([store.goneSince("uid-a"), store.goneSince("another")]).toEqual(["20", ""]);
+	});
+});
+
 describe("PodStore.onChange()", () => {
 	test("names the namespaces that changed", () => {
 		const { store } = setUp();
