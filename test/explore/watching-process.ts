@@ -108,9 +108,12 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		}
 		this.task("starts its watches", async () => {
 			for (;;) {
+				const connection = this.connections;
 				try {
-					if (await this.listPods()) break;
-					return;
+					if (!(await this.listPods())) return;
+					// A watch continues from a list only over the connection on which it was read (watch-place.ts).
+					if (connection === this.connections) break;
+					continue;
 				} catch (error) {
 					this.check(error);
 					const { promise, resolve } = Promise.withResolvers<void>();
