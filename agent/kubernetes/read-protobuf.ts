@@ -5,6 +5,7 @@
 // is kept. Anything that does not fit throws TypeError: a field with another wire type, or a message that was cut off.
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { quote } from "../../disruption/quote.ts";
+import { isRecord } from "../../disruption/record.ts";
 import type { Field, Fields } from "./protobuf-fields.ts";
 import { statusFields } from "./protobuf-fields.ts";
 
@@ -82,15 +83,18 @@ function readField(message: Message, field: Field, wireType: WireType, reader: B
 		}
 		case "texts": {
 			const { key = "", value = "" } = readEntry(bytesOf(reader, wireType, name));
-			const texts = (message[name] ??= {}) as Record<string, string>;
+			const texts = isRecord(message[name]) ? message[name] : {};
+			message[name] = texts;
 			Object.defineProperty(texts, key, { value, enumerable: true, configurable: true, writable: true });
 			return;
 		}
 		case "message":
 			message[name] = readMessage(bytesOf(reader, wireType, name), field.fields);
 			return;
-		case "messages":
-			((message[name] ??= []) as Message[]).push(readMessage(bytesOf(reader, wireType, name), field.fields));
+		case "messages": {
+			const before: readonly unknown[] = Array.isArray(message[name]) ? message[name] : [];
+			message[name] = [...before, readMessage(bytesOf(reader, wireType, name), field.fields)];
+		}
 	}
 }
 

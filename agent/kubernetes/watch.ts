@@ -13,6 +13,7 @@ import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import type { Clock } from "../process/clock.ts";
 import { type ApiAsker, type AskOptions, createApiAsker } from "./api-asker.ts";
 import type { ApiConnection } from "./api-connection.ts";
+import { CollectedList } from "./collected-list.ts";
 import { objectMeta } from "./kubernetes-objects.ts";
 import { type ListedResource, listPaged, listPath } from "./paged-list.ts";
 import type { Fields } from "./protobuf-fields.ts";
@@ -372,29 +373,6 @@ class ObjectWatch<T> implements Watch {
 			cancel();
 			this.#closing.signal.removeEventListener("abort", closed);
 		});
-	}
-}
-
-class CollectedList<T> implements ListSink<T> {
-	readonly #sink: Pick<WatchSink<T>, "replace">;
-	/** By uid. */
-	readonly #objects = new Map<string, T>();
-
-	constructor(sink: Pick<WatchSink<T>, "replace">) {
-		this.#sink = sink;
-	}
-
-	put(uid: string, object: T): void {
-		this.#objects.set(uid, object);
-	}
-
-	remove(uid: string): void {
-		this.#objects.delete(uid);
-	}
-
-	end(resourceVersion: string): void {
-		this.#sink.replace([...this.#objects.values()], resourceVersion);
-		this.#objects.clear();
 	}
 }
 

@@ -7,7 +7,7 @@ interface Equality<T> {
 }
 
 /** Keeps equal values once, each under a small number, for as long as rows refer to it. */
-export class Interned<T> {
+export class Interned<T extends object | string> {
 	readonly #equality: Equality<T>;
 	/** By number. The value of a free number is left over. */
 	readonly #values: T[] = [];
@@ -44,8 +44,9 @@ export class Interned<T> {
 	}
 
 	at(id: number): T {
-		if (!(id in this.#values)) throw new RangeError(`no value has the number ${id}`);
-		return this.#values[id] as T;
+		const value = this.#values[id];
+		if (value === undefined) throw new RangeError(`no value has the number ${id}`);
+		return value;
 	}
 
 	clear(): void {

@@ -10,6 +10,7 @@ import type { PodStatus } from "../../disruption/budget/pod-status.ts";
 import { type LabelSelector, matchesSelector } from "../../disruption/budget/selector.ts";
 import { Interned } from "./interned.ts";
 import { hashText, RowTable } from "./row-table.ts";
+import { hashUid, UidColumn, uidKey } from "./uid-column.ts";
 
 type Labels = PodRecord["labels"];
 
@@ -17,7 +18,6 @@ const [isReady, isTerminating, isFinished] = [1, 2, 4];
 const none = -1;
 const suffixBytes = 8;
 const firstRows = 64;
-const uidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 interface Namespace {
 	/** A row of each group of pods with equal labels, by the number of the labels. */
@@ -28,25 +28,22 @@ interface Namespace {
 
 /** Texts and lists that do not fit into columns, by row. */
 class Beside {
-	readonly uid = new Map<number, string>();
 	readonly name = new Map<number, string>();
 	readonly version = new Map<number, string>();
 	readonly preActivities = new Map<number, readonly string[]>();
 	readonly status = new Map<number, PodStatus>();
 
 	forget(row: number): void {
-		for (const map of [this.uid, this.name, this.version, this.preActivities, this.status]) map.delete(row);
+		for (const map of [this.name, this.version, this.preActivities, this.status]) map.delete(row);
 	}
 
 	clear(): void {
-		for (const map of [this.uid, this.name, this.version, this.preActivities, this.status]) map.clear();
+		for (const map of [this.name, this.version, this.preActivities, this.status]) map.clear();
 	}
 }
 
 export class PodColumns {
 	#capacity = 0;
-	/** Four words for each row. */
-	#uid = new Uint32Array();
 	#suffix = new Uint8Array();
 	#suffixLength = new Uint8Array();
 	#version = new Float64Array();
@@ -62,6 +59,7 @@ export class PodColumns {
 	#previous = new Int32Array();
 	#firstFree = none;
 	#size = 0;
+	readonly #uids = new UidColumn();
 	readonly #beside = new Beside();
 	readonly #texts = new Interned<string>({ hashOf: hashText, areEqual: (a, b) => a === b });
 	readonly #labelSets = new Interned<Labels>({ hashOf: hashLabels, areEqual: sameLabels });
@@ -69,8 +67,8 @@ export class PodColumns {
 		hashOf: ({ uid }) => hashText(uid),
 		areEqual: sameReference,
 	});
-	readonly #byUid = new RowTable((row) => this.#hashOfUid(row));
-	readonly #byName = new RowTable((row) => hashName(this.#namespace[row] ?? 0, this.#nameAt(row)));
+	readonly #byUid = new RowTable((row) => this.#uids.hashAt(row));
+	readonly #byName = new RowTable((row) => hashText(this.#nameAt(row), this.#namespace[row]));
 	readonly #namespaces = new Map<number, Namespace>();
 
 	get size(): number {
@@ -126,7 +124,7 @@ export class PodColumns {
 			this.#update(row, pod);
 			return undefined;
 		}
-		const displaced = named >= 0 ? this.#uidAt(named) : undefined;
+		const displaced = named >= 0 ? this.#uids.at(named) : undefined;
 		if (named >= 0) this.#remove(named);
 		if (row >= 0) this.#remove(row);
 		this.#insert(pod);
@@ -140,6 +138,7 @@ export class PodColumns {
 
 	clear(): void {
 		this.#beside.clear();
+		this.#uids.clear();
 		for (const interned of [this.#texts, this.#labelSets, this.#controllers]) interned.clear();
 		this.#byUid.clear();
 		this.#byName.clear();
@@ -160,7 +159,7 @@ export class PodColumns {
 		const uids: string[] = [];
 		for (const { groups } of this.#namespaces.values())
 			for (const first of groups.values())
-				for (const row of this.#rows(first)) if (this.#listed[row] === 0) uids.push(this.#uidAt(row));
+				for (const row of this.#rows(first)) if (this.#listed[row] === 0) uids.push(this.#uids.at(row));
 		return uids;
 	}
 
@@ -177,19 +176,15 @@ export class PodColumns {
 	}
 
 	#rowOf(uid: string): number {
-		const words = wordsOf(uid);
-		if (!words) return this.#byUid.find(hashText(uid), (row) => this.#beside.uid.get(row) === uid);
-		return this.#byUid.find(hashWords(words), (row) => {
-			for (let word = 0; word < 4; word += 1) if (this.#uid[4 * row + word] !== words[word]) return false;
-			return !this.#beside.uid.has(row);
-		});
+		const key = uidKey(uid);
+		return this.#byUid.find(hashUid(key), (row) => this.#uids.isAt(row, key));
 	}
 
 	#rowByName(namespace: string, name: string): number {
 		const id = this.#texts.find(namespace);
 		if (id === undefined) return none;
 		const isIt = (row: number): boolean => this.#namespace[row] === id && this.#nameAt(row) === name;
-		return this.#byName.find(hashName(id, name), isIt);
+		return this.#byName.find(hashText(name, id), isIt);
 	}
 
 	#record(row: number): PodRecord {
@@ -197,7 +192,7 @@ export class PodColumns {
 		const controller = this.#controller[row] ?? none;
 		const status = this.#beside.status.get(row);
 		return {
-			uid: this.#uidAt(row),
+			uid: this.#uids.at(row),
 			name: this.#nameAt(row),
 			namespace: this.#texts.at(this.#namespace[row] ?? none),
 			resourceVersion: this.#beside.version.get(row) ?? String(this.#version[row]),
@@ -215,7 +210,7 @@ export class PodColumns {
 	#insert(pod: PodRecord): void {
 		const row = this.#freeRow();
 		this.#size += 1;
-		this.#writeUid(row, pod.uid);
+		this.#uids.write(row, pod.uid);
 		this.#namespace[row] = this.#texts.take(pod.namespace);
 		this.#controller[row] = pod.controller ? this.#controllers.take(pod.controller) : none;
 		this.#writeName(row, pod);
@@ -260,6 +255,7 @@ export class PodColumns {
 		this.#texts.release(this.#node[row] ?? none);
 		this.#texts.release(this.#namespace[row] ?? none);
 		this.#beside.forget(row);
+		this.#uids.forget(row);
 		this.#next[row] = this.#firstFree;
 		this.#firstFree = row;
 		this.#size -= 1;
@@ -307,25 +303,6 @@ export class PodColumns {
 		return id === undefined ? undefined : this.#namespaces.get(id);
 	}
 
-	#hashOfUid(row: number): number {
-		const text = this.#beside.uid.get(row);
-		return text === undefined ? hashWords(this.#uid.subarray(4 * row, 4 * row + 4)) : hashText(text);
-	}
-
-	#uidAt(row: number): string {
-		const text = this.#beside.uid.get(row);
-		if (text !== undefined) return text;
-		let digits = "";
-		for (let word = 0; word < 4; word += 1) digits += (this.#uid[4 * row + word] ?? 0).toString(16).padStart(8, "0");
-		return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`;
-	}
-
-	#writeUid(row: number, uid: string): void {
-		const words = wordsOf(uid);
-		if (words) this.#uid.set(words, 4 * row);
-		else this.#beside.uid.set(row, uid);
-	}
-
 	#nameAt(row: number): string {
 		const text = this.#beside.name.get(row);
 		if (text !== undefined) return text;
@@ -371,7 +348,7 @@ export class PodColumns {
 	}
 
 	#resize(rows: number): void {
-		this.#uid = grown(this.#uid, new Uint32Array(4 * rows));
+		this.#uids.resize(rows);
 		this.#suffix = grown(this.#suffix, new Uint8Array(suffixBytes * rows));
 		this.#suffixLength = grown(this.#suffixLength, new Uint8Array(rows));
 		this.#version = grown(this.#version, new Float64Array(rows));
@@ -418,22 +395,4 @@ interface Column {
 function grown<C extends Column & ArrayLike<number>>(column: C, larger: C): C {
 	if (larger.length >= column.length) larger.set(column);
 	return larger;
-}
-
-function wordsOf(uid: string): readonly [number, number, number, number] | undefined {
-	if (!uidPattern.test(uid)) return undefined;
-	const digits = uid.replaceAll("-", "");
-	const word = (index: number): number => Number.parseInt(digits.slice(8 * index, 8 * index + 8), 16);
-	return [word(0), word(1), word(2), word(3)];
-}
-
-/** Most uids are random in all words. */
-function hashWords(words: ArrayLike<number>): number {
-	let hash = 0;
-	for (let word = 0; word < 4; word += 1) hash = Math.imul(hash ^ (words[word] ?? 0), 0x9e3779b1);
-	return (hash ^ (hash >>> 15)) >>> 0;
-}
-
-function hashName(namespace: number, name: string): number {
-	return hashText(name, 0x811c9dc5 ^ namespace);
 }

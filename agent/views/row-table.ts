@@ -1,4 +1,9 @@
-// A hash table of row numbers, which takes six bytes for each. Its keys are in the rows.
+import { randomInt } from "node:crypto";
+
+/** Differs in each process, so that a tenant cannot choose names and labels whose hashes are equal. */
+const seed = randomInt(2 ** 32);
+
+/** A hash table of row numbers, which takes six bytes for each. Its keys are in the rows. */
 export class RowTable {
 	readonly #hashOf: (row: number) => number;
 	/** Rows plus one; 0 is an empty place. The length is a power of two. */
@@ -33,7 +38,7 @@ export class RowTable {
 			if (this.#rowAt(hole) < 0) return;
 			hole = (hole + 1) & mask;
 		}
-		// Moves back what could not be at its own place because this row was in the way.
+		// Moves back what could not be at its own place because this row was there.
 		for (let place = (hole + 1) & mask; this.#rowAt(place) >= 0; place = (place + 1) & mask) {
 			const home = this.#hashOf(this.#rowAt(place)) & mask;
 			if (((place - home) & mask) < ((place - hole) & mask)) continue;
@@ -67,9 +72,9 @@ export class RowTable {
 	}
 }
 
-/** FNV-1a over the characters, continued from `seed`. */
-export function hashText(text: string, seed = 0x811c9dc5): number {
-	let hash = seed;
+/** FNV-1a over the characters. With another salt, the same text has another hash. */
+export function hashText(text: string, salt = 0): number {
+	let hash = seed ^ salt;
 	for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
 	// Mixes the high bits into the low ones, which choose the place.
 	return (hash ^ (hash >>> 15)) >>> 0;

@@ -24,7 +24,16 @@ const rules: Readonly<Record<string, FolderRule>> = {
 	},
 	agent: {
 		folders: ["disruption", "proto"],
-		packages: ["node:*", "@grpc/grpc-js", "@kubernetes/client-node", "pino", "prom-client", "yaml", "yargs"],
+		packages: [
+			"node:*",
+			"@bufbuild/protobuf",
+			"@grpc/grpc-js",
+			"@kubernetes/client-node",
+			"pino",
+			"prom-client",
+			"yaml",
+			"yargs",
+		],
 	},
 	plugin: {
 		folders: ["disruption", "proto"],

@@ -31,7 +31,7 @@ export const projectionMutants: readonly Mutant[] = [
 	{
 		name: "unlisted-pods-kept",
 		without: "the end of pods that a new list does not have",
-		scenarios: ["seen-in-a-list", "streamed", "dead-watch"],
+		scenarios: ["gone-before-a-list"],
 		edits: [
 			{
 				file: "agent/views/pod-view.ts",

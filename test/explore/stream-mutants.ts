@@ -47,6 +47,8 @@ export const streamMutants: readonly Mutant[] = [
 		name: "older-list-unnoticed",
 		without: "noticing that a streamed list is older than what was seen before it",
 		scenarios: ["restored-to-older-versions"],
+		harmless:
+			"a list replaces all pods of the view, and no decision rests on the view of Leases alone. It matters to the views of budgets and workloads, which these schedules do not feed over streams (test/agent/kubernetes/watch.test.ts)",
 		edits: [
 			{
 				file: watch,

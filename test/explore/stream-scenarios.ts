@@ -48,6 +48,10 @@ function cannotReadPod(when: (world: World) => boolean): EventData<World> {
 	};
 }
 
+function hasEnded(world: World): boolean {
+	return world.times("agent-1 ends reservations on evidence") > 0;
+}
+
 function isRestored(world: World): boolean {
 	return world.times("etcd is restored") > 0;
 }
@@ -91,6 +95,23 @@ export const streamScenarios: readonly Scenario<World>[] = [
 		isStreamed: true,
 		streamsLists: true,
 		holdsBack: ({ what }, world) => what === "opens its watch of pods" && world.times("web-2 disappears") === 0,
+	},
+	{
+		name: "gone-before-a-list",
+		about: "A pod goes while no watch runs, and then a round counts from a view with a new list",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [],
+		events: [
+			fallsSilent(0),
+			disappears("web-2", (world) => world.times(silent) > 0),
+			begins("drain-1", "c1/web-0", (world) => world.times("web-2 disappears") > 0 && agent(world, 0).isWatching),
+		],
+		limits: {},
+		afterEviction: "stays",
+		probe: false,
+		isStreamed: true,
+		streamsLists: true,
+		holdsBack: ({ what }, world) => what.startsWith("opens") && world.times("web-2 disappears") === 0,
 	},
 	{
 		name: "unreadable-event",
@@ -217,8 +238,7 @@ function evidentInLostHistory(name: string, about: string, { isHot }: { readonly
 			begins(
 				"drain-3",
 				"c1/web-2",
-				(world) =>
-					world.times("agent-1 ends reservations on evidence") > 0 && world.network.waiting("c1/agent-1").length === 0,
+				(world) => hasEnded(world) && world.network.waiting("c1/agent-1").length === 0 && agent(world, 0).isWatching,
 				{ attempts: 1 },
 			),
 			waitsASecond(0, (world) => world.drains.length > 1),
@@ -230,7 +250,7 @@ function evidentInLostHistory(name: string, about: string, { isHot }: { readonly
 		isStreamed: true,
 		streamsLists: true,
 		holdsBack: (step, world) =>
-			(isRestored(world) && step.kind === "watch" && step.actor === "c1/agent-0") ||
+			(isRestored(world) && !hasEnded(world) && step.kind === "watch" && step.actor === "c1/agent-0") ||
 			(isCall(step, "drain-1", "evict") && !isDone(world, "drain-3")),
 	};
 }

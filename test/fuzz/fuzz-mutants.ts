@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
 	{
 		target: "scale",
 		without: "replicas are not negative",
-		file: "agent/cluster-api/controller-scale.ts",
+		file: "agent/cluster-api/workload-scale.ts",
 		find: " || value < 0",
 		replace: "",
 	},
@@ -88,9 +88,9 @@ const rows: readonly Row[] = [
 	{
 		target: "round",
 		without: "a controller says how many pods it wants",
-		file: "agent/cluster-api/controller-scale.ts",
-		find: "const replicas = replicasOf(answer.body);",
-		replace: "const replicas = replicasOf(answer.body) ?? 1;",
+		file: "agent/cluster-api/workload-scale.ts",
+		find: "const replicas = replicasOf(object);",
+		replace: "const replicas = replicasOf(object) ?? 1;",
 	},
 	{
 		target: "grpc-answer",

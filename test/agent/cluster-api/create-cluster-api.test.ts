@@ -1,19 +1,13 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { ClusterApi } from "../../../agent/cluster-api/cluster-api.ts";
-import { createClusterApi } from "../../../agent/cluster-api/create-cluster-api.ts";
-import { createApiConnection } from "../../../agent/kubernetes/api-connection.ts";
 import { parseLabelSelector } from "../../../disruption/budget/selector.ts";
 import { AgentUnavailableError, GarbledLeaseError } from "../../../disruption/errors.ts";
-import { createManualClock } from "../../support/manual-clock.ts";
-import { type ScriptedRequest, startScriptedServer } from "../../support/scripted-api-server.ts";
-import { createSkippingClock, patiently } from "../../support/skipping-clock.ts";
+import type { ScriptedRequest } from "../../support/scripted-api-server.ts";
+import { patiently } from "../../support/skipping-clock.ts";
+import { answering, closeApis, connectApi as setUp } from "./scripted-cluster-api.ts";
 
-const open: { close(): unknown }[] = [];
-afterEach(async () => {
-	for (const one of open.splice(0).toReversed()) await one.close();
-});
+afterEach(closeApis);
 
-const kubeSystem = { metadata: { name: "kube-system", uid: "cluster-id", resourceVersion: "1" } };
 const pod = { namespace: "db", name: "web-0", uid: "uid-0" };
 const podObject = (more: object = {}) => ({
 	metadata: { ...pod, resourceVersion: "7", ...more },
@@ -32,34 +26,6 @@ const notFound = (kind: string, name: string) => ({
 	details: { kind, name },
 });
 const lease = { name: "a", uid: "u", resourceVersion: "4", labels: {}, annotations: {}, spec: {} };
-
-type Handler = (request: ScriptedRequest, nth: number) => void;
-
-async function setUp(handle: Handler) {
-	let nth = 0;
-	const server = await startScriptedServer((request) => {
-		if (request.path === "/api/v1/namespaces/kube-system") request.json(200, kubeSystem);
-		else handle(request, ++nth);
-	});
-	open.push(server);
-	const connectionClock = createSkippingClock();
-	const connection = createApiConnection({ access: server.access, clock: connectionClock, cluster: "eu-1" });
-	open.push(connection);
-	const clock = createManualClock();
-	const api = await createClusterApi(connection, {
-		leaseNamespace: "xpdb-system",
-		fleetConfigMap: "xpdb-fleet",
-		fleetNamespace: "xpdb-system",
-		clock,
-	});
-	const asked = () => server.requests.slice(1).map(({ method, path }) => `${method} ${path}`);
-	return { api, connection, connectionClock, clock, server, asked };
-}
-
-const answering =
-	(status: number, body: unknown): Handler =>
-	(request) =>
-		request.json(status, body);
 
 const everyPod = { requirements: [] };
 
@@ -321,97 +287,6 @@ describe("ClusterApi pods", () => {
 	test("getPod() does not take a missing namespace's status for a missing pod of that name", async () => {
 		const { api } = await setUp(answering(404, notFound("namespaces", "web-0")));
 		await expect(api.getPod(pod)).rejects.toThrow(AgentUnavailableError);
-	});
-});
-
-describe("ClusterApi.getScale() of other kinds", () => {
-	const rocket = { apiVersion: "space.example.com/v1", kind: "Rocket", name: "r", uid: "u" };
-	const prefix = "/apis/space.example.com/v1";
-	const resources = (...names: readonly string[]) => ({
-		resources: names.map((name) => ({ name, kind: name.endsWith("/scale") ? "Scale" : "Rocket", namespaced: true })),
-	});
-	const scale = (replicas?: number) => ({
-		metadata: { name: "r", uid: "u", resourceVersion: "5" },
-		spec: replicas === undefined ? {} : { replicas },
-	});
-
-	test("asks discovery once a minute", async () => {
-		const { api, clock, asked } = await setUp((request) =>
-			request.path === prefix ? request.json(200, resources("rockets", "rockets/scale")) : request.json(200, scale(3)),
-		);
-		const discoveries = () => asked().filter((call) => call === `GET ${prefix}`).length;
-		await Promise.all([api.getScale(rocket, "db"), api.getScale(rocket, "db")]);
-		expect(await api.getScale(rocket, "db")).toMatchObject({ kind: "replicas", replicas: 3 });
-		expect(discoveries()).toBe(1);
-		expect(asked()).toContain(`GET ${prefix}/namespaces/db/rockets/r/scale`);
-		clock.advance(60_000);
-		await api.getScale(rocket, "db");
-		expect(discoveries()).toBe(2);
-	});
-
-	test("reads no replicas in a Scale as 0, which it leaves out", async () => {
-		const { api } = await setUp((request) =>
-			request.path === prefix ? request.json(200, resources("rockets", "rockets/scale")) : request.json(200, scale()),
-		);
-		expect(await api.getScale(rocket, "db")).toMatchObject({ kind: "replicas", replicas: 0 });
-	});
-
-	test("asks again where the kind had no scale", async () => {
-		const known = ["rockets"];
-		const { api } = await setUp((request) =>
-			request.json(200, request.path === prefix ? resources(...known) : scale(1)),
-		);
-		expect(await api.getScale(rocket, "db")).toEqual({ kind: "withoutScale" });
-		known.push("rockets/scale");
-		expect(await api.getScale(rocket, "db")).toMatchObject({ kind: "replicas", replicas: 1 });
-	});
-
-	test("remembers no discovery that failed", async () => {
-		const { api } = await setUp((request, nth) => {
-			if (nth === 1) request.json(503, { message: "aggregated API is down" });
-			else if (request.path === prefix) request.json(200, resources("rockets", "rockets/scale"));
-			else request.json(200, scale(2));
-		});
-		expect(await api.getScale(rocket, "db")).toMatchObject({ kind: "unstated", passes: true });
-		expect(await api.getScale(rocket, "db")).toMatchObject({ kind: "replicas", replicas: 2 });
-	});
-
-	for (const replicas of [-1, 1.5, "3"]) {
-		test(`rejects replicas ${JSON.stringify(replicas)}`, async () => {
-			const { api } = await setUp((request) =>
-				request.path === prefix
-					? request.json(200, resources("rockets", "rockets/scale"))
-					: request.json(200, { ...scale(), spec: { replicas } }),
-			);
-			await expect(api.getScale(rocket, "db")).rejects.toThrow(/spec.replicas/);
-		});
-	}
-});
-
-describe("ClusterApi.getScale() of workloads", () => {
-	const statefulSet = { apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid: "u" };
-
-	// The API server sets a default of 1, so an object without the number is incomplete. Reading it as 0 would allow more evictions.
-	test("rejects what says no replicas", async () => {
-		const metadata = { name: "db", uid: "u", resourceVersion: "7" };
-		for (const body of [{ metadata }, { metadata, spec: {} }, { metadata, spec: { replicas: 2 ** 31 } }]) {
-			const { api } = await setUp(answering(200, body));
-			await expect(api.getScale(statefulSet, "db")).rejects.toBeInstanceOf(AgentUnavailableError);
-		}
-	});
-
-	test("asks nothing for a reference that leads elsewhere", async () => {
-		const { api, asked } = await setUp(answering(200, {}));
-		for (const part of [
-			{ name: "../../secrets/root" },
-			{ name: "db?watch=1" },
-			{ kind: "a b" },
-			{ apiVersion: "../v1" },
-			{ apiVersion: "" },
-		]) {
-			await expect(api.getScale({ ...statefulSet, ...part }, "db")).rejects.toThrow(/cannot be the one of an object/);
-		}
-		expect(asked()).toEqual([]);
 	});
 });
 

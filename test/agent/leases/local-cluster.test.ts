@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { AcquireOutcome, Acquisition } from "../../../disruption/budget/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError, LeaseLostError } from "../../../disruption/errors.ts";
 import { leaseName, marked, maxAnnotationBytes } from "../../../disruption/lease/lease.ts";
-import { budget, memberBudget, newSpec, selector } from "../../support/build-count.ts";
+import { budget, selector } from "../../support/build-count.ts";
 import { newController, newGrant } from "../../support/build-lease.ts";
 import {
 	asks,
@@ -379,32 +379,5 @@ describe("LocalCluster.confirm()", () => {
 		const { agent, server } = setUp();
 		expect(await agent.local.confirm(budget, ["id-0"])).toBe(false);
 		expect(server.leases.size).toBe(0);
-	});
-});
-
-describe("LocalCluster.listBudgets()", () => {
-	test("lists those of the namespaces that are asked for, and all where none is", async () => {
-		const { agent, server } = setUp();
-		for (const namespace of ["bank", "zoo"]) {
-			server.putBudget(memberBudget(newSpec({ minAvailable: 1 }), { namespace, name: "db" }));
-		}
-		const namespaces = async (...asked: string[]) =>
-			(await agent.local.listBudgets(asked)).budgets.map(({ name }) => name.namespace);
-		expect(await namespaces("shop")).toEqual(["shop"]);
-		expect(await namespaces("shop", "zoo")).toEqual(["shop", "zoo"]);
-		expect(await namespaces()).toEqual(["shop", "bank", "zoo"]);
-	});
-
-	test("lists a few namespaces each, and many by one list of all", async () => {
-		const { newAgent } = simulateCluster();
-		const agent = newAgent();
-		const lists = async (asked: readonly string[]) => {
-			agent.requests.length = 0;
-			await agent.local.listBudgets(asked);
-			return agent.requests.filter((request) => request === "list budgets").length;
-		};
-		const names = Array.from({ length: 11 }, (_, index) => `namespace-${index}`);
-		expect([await lists(["shop"]), await lists(["shop", "bank", "shop"])]).toEqual([1, 2]);
-		expect([await lists(names), await lists([])]).toEqual([1, 1]);
 	});
 });

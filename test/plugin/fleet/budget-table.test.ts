@@ -224,7 +224,7 @@ describe("readBudgetRows()", () => {
 					member.looks = looks;
 					onUpdate({ changed: changed.slice(0, 10), gone: [], complete: false });
 					onUpdate({ changed: changed.slice(10), gone: [], complete: true });
-					return new Promise((_, reject) => void signal.addEventListener("abort", () => reject(signal.reason)));
+					return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 				};
 			}
 			return { fake, watches };
