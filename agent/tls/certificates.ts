@@ -142,8 +142,11 @@ class RotatingServerCredentials extends ServerCredentials {
 	}
 }
 
-/** A handshake takes a second at most on a busy machine. Node's default of two minutes would let idle clients keep connections. */
-const handshakeMs = 5_000;
+/**
+ * As long as a connection may live without an admitted call (connections.ts). Node's default of two minutes would let idle clients keep
+ * connections.
+ */
+const handshakeMs = 10_000;
 const tls13 = { minVersion: "TLSv1.3" } as const;
 
 function contextOptions({ certificate, privateKey, ca }: CertificateMaterial): SecureContextOptions {

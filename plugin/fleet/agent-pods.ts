@@ -10,6 +10,7 @@ import { agentLabel, agentName, defaultAgentPort, defaultFleetConfigMap } from "
 import { agentNamespacesKey, readAgentNamespaces } from "../../disruption/agent-namespaces.ts";
 import { BoundedError } from "../../disruption/bounded-error.ts";
 import { parserProblem } from "../../disruption/parser-problem.ts";
+import { afterOwnTime } from "../kubernetes/after-own-time.ts";
 import { errorText, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
 import { readyCondition } from "../kubernetes/pod-status.ts";
@@ -210,11 +211,11 @@ export class AgentDialer {
 	): void {
 		this.#current = pod;
 		this.#problem = undefined;
-		const waiting = setTimeout(() => {
+		const stopWaiting = afterOwnTime(patienceMs, () => {
 			if (!isUp()) socket.destroy();
-		}, patienceMs);
+		});
 		void connection.join(socket).then((problem) => {
-			clearTimeout(waiting);
+			stopWaiting();
 			this.#brokenAt.set(pod.uid, performance.now());
 			this.#problem = problem;
 		});
@@ -273,14 +274,14 @@ export class AgentDialer {
 /** Closes the connection and rejects if it does not open within `ms`. */
 async function openWithin(connection: Promise<PodConnection>, ms: number): Promise<PodConnection> {
 	const { promise: late, reject } = Promise.withResolvers<never>();
-	const timer = setTimeout(() => {
+	const stopWaiting = afterOwnTime(ms, () => {
 		hangUp(connection);
 		reject(new Error(`no answer within ${ms / 1000} s`));
-	}, ms);
+	});
 	try {
 		return await Promise.race([connection, late]);
 	} finally {
-		clearTimeout(timer);
+		stopWaiting();
 	}
 }
 

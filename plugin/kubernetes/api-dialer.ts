@@ -11,6 +11,7 @@ import { request } from "node:https";
 import type { WebSocket } from "ws";
 import { formatDuration, timerMs } from "../flags/duration.ts";
 import type { VerboseLog } from "../terminal/verbose-log.ts";
+import { afterOwnTime } from "./after-own-time.ts";
 import { createCredentialReader } from "./api-credentials.ts";
 import { NotSentError, SilentServerError } from "./api-error.ts";
 import type { Connection } from "./connection.ts";
@@ -125,22 +126,23 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 				if (!isSilent) onSilence?.(limits.silentAfterMs);
 				isSilent = true;
 			}, limits.silentAfterMs);
-			const connecting = repeatUntil(limits.connectTimeoutMs, () => {
+			const giveUpUnconnected = (): void => {
 				// If all connections are in use, the request waits for other answers, not for a connection.
-				if (outgoing.socket === null && isBusy(agent)) return false;
-				giveUp(`no connection within ${formatDuration(limits.connectTimeoutMs)}`);
-				return true;
-			});
+				if (outgoing.socket === null && isBusy(agent)) stopConnecting = waitToConnect();
+				else giveUp(`no connection within ${formatDuration(limits.connectTimeoutMs)}`);
+			};
+			const waitToConnect = (): (() => void) => afterOwnTime(limits.connectTimeoutMs, giveUpUnconnected);
+			let stopConnecting = waitToConnect();
 			const finish = (): void => {
 				clearTimeout(timer);
 				clearTimeout(silence);
-				connecting.stop();
+				stopConnecting();
 				signal?.removeEventListener("abort", stop);
 			};
 			signal?.addEventListener("abort", stop, { once: true });
 			outgoing.on("error", (error) => reject(explain(error)));
 			outgoing.once("close", finish);
-			onceConnected(outgoing, () => connecting.stop());
+			onceConnected(outgoing, () => stopConnecting());
 			if (!guard) {
 				outgoing.end(body);
 				return;
@@ -205,13 +207,6 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 		forget: () => reader.forget(),
 		close: () => reader.close(),
 	};
-}
-
-function repeatUntil(periodMs: number, act: () => boolean): { readonly stop: () => void } {
-	const timer = setInterval(() => {
-		if (act()) clearInterval(timer);
-	}, periodMs);
-	return { stop: () => clearInterval(timer) };
 }
 
 function isBusy({ sockets, maxSockets }: PlainAgent): boolean {
