@@ -73,6 +73,31 @@ describe("a watch in protobuf", () => {
 		expect(accepted).toEqual(["application/vnd.kubernetes.protobuf;stream=watch,application/json;stream=watch"]);
 	});
 
+	test("keeps up with a pod of 1 MB, 10,000 namespaces, and 5,000 pods that change at once", async () => {
+		const big = {
+			...pod("big", "3"),
+			metadata: { ...pod("big", "3").metadata, labels: { text: "x".repeat(1_000_000) } },
+		};
+		const spread = (number: number, resourceVersion: string) => ({
+			...pod(`pod-${number}`, resourceVersion),
+			metadata: { ...pod(`pod-${number}`, resourceVersion).metadata, namespace: `team-${number}` },
+		});
+		const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
+		const { store, warnings } = await setUp((request) => {
+			const stream = protobuf(request);
+			stream.write(frame("ADDED", big));
+			stream.write(Buffer.concat(numbers(10_000).map((number) => frame("ADDED", spread(number, String(10 + number))))));
+			stream.write(frame("BOOKMARK", endOfList("20000")));
+			stream.write(
+				Buffer.concat(numbers(5_000).map((number) => frame("MODIFIED", spread(number, String(20_001 + number))))),
+			);
+		});
+		await expect.poll(() => store.resourceVersion, patiently).toBe("25000");
+		expect([store.size, store.live, warnings]).toEqual([10_001, true, []]);
+		expect([...store.pods("team-4999")]).toMatchObject([{ name: "pod-4999", resourceVersion: "25000" }]);
+		expect([...store.pods("shop")]).toMatchObject([{ labels: { text: "x".repeat(1_000_000) } }]);
+	});
+
 	test("reads JSON from a server that answers in JSON", async () => {
 		const { store } = await setUp((request) => {
 			request.open().send({ type: "ADDED", object: pod("a", "3") }, { type: "BOOKMARK", object: endOfList("10") });
