@@ -26,7 +26,8 @@ export const budgetLists: Measurement = {
 		const [cluster] = bench.fleet.clusters;
 		const [agent] = bench.fleet.agents.flatMap((pods) => pods.list());
 		if (!cluster || !agent) throw new Error("no agent to ask");
-		const namespace = await makeBudgets(cluster);
+		const namespace = `budgets-${randomBytes(4).toString("hex")}`;
+		await makeBudgets(cluster, namespace, budgets);
 		const { member, close } = await openMember(bench, agent.ip);
 		const list = async (): Promise<number> => {
 			const startedAt = performance.now();
@@ -63,9 +64,8 @@ export const budgetLists: Measurement = {
 	},
 };
 
-async function makeBudgets({ client }: RunningCluster): Promise<string> {
-	const namespace = `budgets-${randomBytes(4).toString("hex")}`;
-	const names = Array.from({ length: budgets }, (_, number) => `app-${String(number).padStart(4, "0")}`);
+export async function makeBudgets({ client }: RunningCluster, namespace: string, count: number): Promise<void> {
+	const names = Array.from({ length: count }, (_, number) => `app-${String(number).padStart(4, "0")}`);
 	await client.send("POST", "/api/v1/namespaces", {
 		apiVersion: "v1",
 		kind: "Namespace",
@@ -79,5 +79,4 @@ async function makeBudgets({ client }: RunningCluster): Promise<string> {
 			spec: { selector: { matchLabels: { app: name } }, maxUnavailable: 1 },
 		});
 	});
-	return namespace;
 }

@@ -2,7 +2,7 @@
 // they would leave it.
 import { randomBytes } from "node:crypto";
 import type { V1Pod } from "@kubernetes/client-node";
-import { type ApiClient, strategicMergePatch } from "../../demo/machine/api-client.ts";
+import { type ApiClient, ApiError, strategicMergePatch } from "../../demo/machine/api-client.ts";
 import type { RunningCluster } from "../controlplane/cluster.ts";
 import { inLanes } from "./worker-lanes.ts";
 
@@ -20,6 +20,8 @@ export interface CrowdOptions {
 	readonly budgets: { readonly apps: number; readonly maxUnavailable: number };
 	/** By default a new namespace with a random name. */
 	readonly namespace?: string;
+	/** Bytes of an environment variable in each pod. */
+	readonly padding?: number;
 }
 
 const lanes = 24;
@@ -37,12 +39,11 @@ export async function fillCluster(cluster: RunningCluster, options: CrowdOptions
 		metadata: { name: namespace },
 	});
 	const { items: nodes } = await client.get<{ items: readonly Created[] }>("/api/v1/nodes");
-	// Pod admission requires this ServiceAccount, which the controllers create.
-	await untilThere(client, `/api/v1/namespaces/${namespace}/serviceaccounts/default`);
+	await createServiceAccount(client, namespace);
 	for (const component of ["controller-manager", "scheduler", "kwok"] as const) cluster.freeze(component);
 	const names = Array.from({ length: options.apps }, (_, app) => `web-${app}`);
 	await inLanes(lanes, names.slice(0, options.budgets.apps), (name) =>
-		createBudget(client, { namespace, name, maxUnavailable: options.budgets.maxUnavailable }),
+		createBudget(client, { namespace, name, app: name, maxUnavailable: options.budgets.maxUnavailable }),
 	);
 	const owners: Created[] = [];
 	await inLanes(lanes, [...names.entries()], async ([app, name]) => {
@@ -53,22 +54,22 @@ export async function fillCluster(cluster: RunningCluster, options: CrowdOptions
 		const owner = owners[number % owners.length];
 		const node = nodes[number % nodes.length];
 		if (!owner || !node) throw new Error("a cluster without nodes");
-		await createReadyPod(client, { namespace, number, owner, node: node.metadata.name });
+		await createReadyPod(client, { namespace, number, owner, node: node.metadata.name, padding: options.padding ?? 0 });
 	});
 	const pod = await client.get<V1Pod>(`/api/v1/namespaces/${namespace}/pods/web-0-00000`);
 	return { namespace, pod };
 }
 
-async function createBudget(
+export async function createBudget(
 	client: ApiClient,
-	at: { readonly namespace: string; readonly name: string; readonly maxUnavailable: number },
+	at: { readonly namespace: string; readonly name: string; readonly app: string; readonly maxUnavailable: number },
 ): Promise<void> {
-	const { namespace, name, maxUnavailable } = at;
+	const { namespace, name, app, maxUnavailable } = at;
 	await client.send("POST", `/apis/x-pdb.form3.tech/v1alpha1/namespaces/${namespace}/xpoddisruptionbudgets`, {
 		apiVersion: "x-pdb.form3.tech/v1alpha1",
 		kind: "XPodDisruptionBudget",
 		metadata: { name, namespace },
-		spec: { selector: { matchLabels: { app: name } }, maxUnavailable },
+		spec: { selector: { matchLabels: { app } }, maxUnavailable },
 	});
 }
 
@@ -92,9 +93,17 @@ const podSpec = {
 
 async function createReadyPod(
 	client: ApiClient,
-	at: { readonly namespace: string; readonly number: number; readonly owner: Created; readonly node: string },
+	at: {
+		readonly namespace: string;
+		readonly number: number;
+		readonly owner: Created;
+		readonly node: string;
+		readonly padding: number;
+	},
 ): Promise<void> {
-	const { namespace, number, owner, node } = at;
+	const { namespace, number, owner, node, padding } = at;
+	const env = padding === 0 ? [] : [{ name: "PADDING", value: "x".repeat(padding) }];
+	const containers = podSpec.containers.map((container) => ({ ...container, env }));
 	const { name: app, uid } = owner.metadata;
 	const name = `${app}-${String(number).padStart(5, "0")}`;
 	const reference = { apiVersion: "apps/v1", kind: "ReplicaSet", name: app, uid, controller: true };
@@ -102,7 +111,7 @@ async function createReadyPod(
 		apiVersion: "v1",
 		kind: "Pod",
 		metadata: { name, namespace, labels: { app }, ownerReferences: [{ ...reference, blockOwnerDeletion: true }] },
-		spec: { ...podSpec, nodeName: node },
+		spec: { containers, nodeName: node },
 	});
 	await client.send(
 		"PATCH",
@@ -131,14 +140,15 @@ function readyStatus(number: number): object {
 	};
 }
 
-async function untilThere(client: ApiClient, path: string): Promise<void> {
-	for (let attempts = 200; ; attempts -= 1) {
-		try {
-			await client.get(path);
-			return;
-		} catch (error) {
-			if (attempts === 0) throw error;
-			await new Promise((resolve) => setTimeout(resolve, 50));
-		}
-	}
+/** Pod admission requires it. The controllers, which would create it, may be frozen. */
+async function createServiceAccount(client: ApiClient, namespace: string): Promise<void> {
+	await client
+		.send("POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, {
+			apiVersion: "v1",
+			kind: "ServiceAccount",
+			metadata: { name: "default", namespace },
+		})
+		.catch((error: unknown) => {
+			if (!(error instanceof ApiError && error.status === 409)) throw error;
+		});
 }

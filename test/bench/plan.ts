@@ -7,10 +7,12 @@ import { decisions } from "./decisions.ts";
 import { drains } from "./drains.ts";
 import { estimates } from "./estimates.ts";
 import { links } from "./links.ts";
+import { manyBudgets } from "./many-budgets.ts";
 import type { Measurement } from "./measurement.ts";
 import { rates } from "./rates.ts";
 import { replicaSets } from "./replica-sets.ts";
 import { rounds } from "./rounds.ts";
+import { scale } from "./scale.ts";
 import { start } from "./start.ts";
 import { bigReport } from "./ui/big-report.ts";
 import { budgetCrowd } from "./ui/budget-crowd.ts";
@@ -34,6 +36,8 @@ export const measurements: readonly Measurement[] = [
 	budgetLists,
 	crowd,
 	replicaSets,
+	scale,
+	manyBudgets,
 	links,
 	big,
 	screenStart,

@@ -21,3 +21,13 @@ export async function requestCountsOf(clients: readonly ApiClient[]): Promise<Re
 	}
 	return counts;
 }
+
+/** How often all pods of the cluster were listed since the API server's start, by anyone, page by page. */
+export async function listsOfAllPods(client: ApiClient): Promise<number> {
+	const metrics = await client.get<string>("/metrics");
+	const lines = metrics.split("\n").flatMap((each) => [line.exec(each) ?? []]);
+	const ofPods = lines.filter(([, labels = ""]) =>
+		/(?=.*verb="LIST")(?=.*resource="pods")(?=.*scope="cluster")/.test(labels),
+	);
+	return ofPods.reduce((sum, [, , value]) => sum + Number(value), 0);
+}

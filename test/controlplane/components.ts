@@ -30,11 +30,11 @@ export function podRange(place: ClusterPlace, node: { readonly number: number; r
 	return `10.${200 + place.index}.${offset >> 8}.${offset & 255}/${16 + bits}`;
 }
 
-// A test run needs at most five minutes of history, and far less than the quota of 512 MiB.
+// A test run needs at most five minutes of history. 150,000 pods take 2 GiB.
 const etcdHistory = [
 	"--auto-compaction-mode=periodic",
 	"--auto-compaction-retention=5m",
-	"--quota-backend-bytes=536870912",
+	"--quota-backend-bytes=8589934592",
 ];
 
 // Only the controllers that the tests need: 90 MB instead of 150.
