@@ -6,9 +6,8 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { type ChannelCredentials, type ClientOptions, makeGenericClientConstructor } from "@grpc/grpc-js";
 import { AgentProtocolError } from "../disruption/errors.ts";
 import { type AgentServiceClient, AgentServiceService } from "./gen/xpdb/v1/agent.ts";
+import { mostBudgets } from "./most-budgets.ts";
 
-/** The maximum number of budgets in one list. With their specs they are about a megabyte. */
-export const mostBudgets = 5_000;
 /** Enough for 1,000 budgets of each of fifty members, or for 1,000 candidates with all their labels. About 10 MB as objects. */
 const mostParts = 100_000;
 /**

@@ -105,7 +105,7 @@ export function createPodCalls(
 				);
 			}
 			const { resourceVersion } = asker.read(options, () => objectMeta(answer.body));
-			versions.answered(mark, resourceVersion);
+			versions.written(mark, resourceVersion);
 			return { kind: "touched", resourceVersion };
 		},
 		async markPendingDisruption(pod) {

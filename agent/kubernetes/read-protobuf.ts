@@ -92,8 +92,10 @@ function readField(message: Message, field: Field, wireType: WireType, reader: B
 			message[name] = readMessage(bytesOf(reader, wireType, name), field.fields);
 			return;
 		case "messages": {
-			const before: readonly unknown[] = Array.isArray(message[name]) ? message[name] : [];
-			message[name] = [...before, readMessage(bytesOf(reader, wireType, name), field.fields)];
+			const read = readMessage(bytesOf(reader, wireType, name), field.fields);
+			const before: unknown = message[name];
+			if (Array.isArray(before)) before.push(read);
+			else message[name] = [read];
 		}
 	}
 }
@@ -108,15 +110,15 @@ function readEntry(bytes: Uint8Array): { readonly key?: string; readonly value?:
 	return entry;
 }
 
-/** A metav1.Time in seconds and nanoseconds, as JSON has it. Upstream writes a time that is not set as an empty message. */
+/**
+ * A metav1.Time as JSON has it. Upstream writes a time that is not set as an empty message, and 1970-01-01T00:00:00Z as two zeros. A time
+ * that JSON does not have is set, too.
+ */
 function timeOf(bytes: Uint8Array): string | undefined {
-	const { seconds = 0, nanos = 0 } = readMessage(bytes, {
-		1: { name: "seconds", type: "number" },
-		2: { name: "nanos", type: "number" },
-	});
-	if (seconds === 0 && nanos === 0) return undefined;
+	if (bytes.length === 0) return undefined;
+	const { seconds = 0 } = readMessage(bytes, { 1: { name: "seconds", type: "number" } });
 	const time = new Date(Number(seconds) * 1_000);
-	if (Number.isNaN(time.getTime())) throw new TypeError(`a time is ${quote(seconds)} seconds`);
+	if (Number.isNaN(time.getTime())) return `${quote(seconds)} seconds after 1970`;
 	return time.toISOString().replace(".000Z", "Z");
 }
 

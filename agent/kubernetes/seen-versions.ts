@@ -16,7 +16,7 @@ export class SeenVersions {
 	/** How often the versions went back. Answers to requests that were sent before that prove nothing. */
 	#life = 0;
 
-	/** Call this before a request whose answer is then passed to `answered`. */
+	/** Call this before a request whose answer is then passed to `answered` or `written`. */
 	mark(resource: string): SeenMark {
 		return { resource, version: this.#highest.get(resource) ?? "", life: this.#life };
 	}
@@ -26,13 +26,20 @@ export class SeenVersions {
 		this.#highest.set(resource, latestResourceVersion(this.#highest.get(resource) ?? "", version));
 	}
 
-	/**
-	 * Records the version of a consistent list, or the new version of a write. Returns true if it is older than what was seen before the
-	 * request.
-	 */
+	/** Records the version of a consistent list. Returns true if it is older than what was seen before the request. */
 	answered(mark: SeenMark, version: string): boolean {
-		const { resource, life } = mark;
-		if (life === this.#life && compareResourceVersions(version, mark.version) < 0) {
+		return this.#judge(mark, version, compareResourceVersions(version, mark.version) < 0);
+	}
+
+	/**
+	 * Records the version that a write has made, which nothing had before. Returns true if as high a version was seen before the request.
+	 */
+	written(mark: SeenMark, version: string): boolean {
+		return this.#judge(mark, version, compareResourceVersions(version, mark.version) <= 0);
+	}
+
+	#judge({ resource, life }: SeenMark, version: string, isOld: boolean): boolean {
+		if (isOld && life === this.#life) {
 			this.wentBack(resource, version);
 			return true;
 		}

@@ -283,10 +283,18 @@ class ObjectWatch<T> implements Watch {
 		if (list && !list.done) throw this.#failure(question, "its API server ended the list before it was complete");
 	}
 
-	/** If a frame cannot be read, later watches read JSON. */
 	#readFrame(frame: Uint8Array, fields: Fields): WatchLine {
+		return this.#orElseJson(() => parseWatchEvent(readWatchFrame(frame, fields)));
+	}
+
+	#project(object: unknown): T {
+		return this.#orElseJson(() => this.#options.project(object));
+	}
+
+	/** If something cannot be read, later watches read JSON. */
+	#orElseJson<R>(read: () => R): R {
 		try {
-			return parseWatchEvent(readWatchFrame(frame, fields));
+			return read();
 		} catch (error) {
 			this.#readsProtobuf = false;
 			throw error;
@@ -294,7 +302,7 @@ class ObjectWatch<T> implements Watch {
 	}
 
 	#take(read: () => WatchLine, list: StreamedList<T> | undefined, session: number): void {
-		const { connection, resource, project, sink } = this.#options;
+		const { connection, resource, sink } = this.#options;
 		const question = this.#question("watch", {});
 		const event = this.#asker.read(question, read);
 		if (event.type === "ERROR") {
@@ -313,7 +321,7 @@ class ObjectWatch<T> implements Watch {
 			else
 				list.sink.put(
 					uid,
-					this.#asker.read(question, () => project(event.object)),
+					this.#asker.read(question, () => this.#project(event.object)),
 				);
 			list.objects += 1;
 			return;
@@ -324,7 +332,7 @@ class ObjectWatch<T> implements Watch {
 		}
 		if (event.type === "BOOKMARK") sink.bookmark(resourceVersion);
 		else {
-			const object = this.#asker.read(question, () => project(event.object));
+			const object = this.#asker.read(question, () => this.#project(event.object));
 			sink.apply({ type: event.type, object, resourceVersion });
 		}
 		this.#version = resourceVersion;

@@ -9,8 +9,8 @@ interface Equality<T> {
 /** Keeps equal values once, each under a small number, for as long as rows refer to it. */
 export class Interned<T extends object | string> {
 	readonly #equality: Equality<T>;
-	/** By number. The value of a free number is left over. */
-	readonly #values: T[] = [];
+	/** By number. */
+	readonly #values: (T | undefined)[] = [];
 	readonly #uses: number[] = [];
 	readonly #free: number[] = [];
 	readonly #table: RowTable;
@@ -40,6 +40,7 @@ export class Interned<T extends object | string> {
 		this.#uses[id] = uses;
 		if (uses > 0) return;
 		this.#table.remove(id);
+		this.#values[id] = undefined;
 		this.#free.push(id);
 	}
 

@@ -64,7 +64,7 @@ export class PodColumns {
 	readonly #texts = new Interned<string>({ hashOf: hashText, areEqual: (a, b) => a === b });
 	readonly #labelSets = new Interned<Labels>({ hashOf: hashLabels, areEqual: sameLabels });
 	readonly #controllers = new Interned<ControllerReference>({
-		hashOf: ({ uid }) => hashText(uid),
+		hashOf: ({ uid, name, kind, apiVersion }) => hashText(apiVersion, hashText(kind, hashText(name, hashText(uid)))),
 		areEqual: sameReference,
 	});
 	readonly #byUid = new RowTable((row) => this.#uids.hashAt(row));

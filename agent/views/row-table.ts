@@ -1,7 +1,8 @@
 import { randomInt } from "node:crypto";
 
-/** Differs in each process, so that a tenant cannot choose names and labels whose hashes are equal. */
+// Secret, so that a tenant cannot choose names and labels whose hashes are equal.
 const seed = randomInt(2 ** 32);
+const multiplier = 2 * randomInt(2 ** 31) + 1;
 
 /** A hash table of row numbers, which takes six bytes for each. Its keys are in the rows. */
 export class RowTable {
@@ -72,10 +73,13 @@ export class RowTable {
 	}
 }
 
-/** FNV-1a over the characters. With another salt, the same text has another hash. */
+/** With another salt, the same text has another hash. */
 export function hashText(text: string, salt = 0): number {
 	let hash = seed ^ salt;
-	for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-	// Mixes the high bits into the low ones, which choose the place.
-	return (hash ^ (hash >>> 15)) >>> 0;
+	for (let index = 0; index < text.length; index += 1) {
+		hash = Math.imul(hash ^ text.charCodeAt(index), multiplier);
+		// A multiplication carries differences only upward.
+		hash ^= hash >>> 15;
+	}
+	return hash >>> 0;
 }

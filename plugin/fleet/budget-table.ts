@@ -79,15 +79,14 @@ export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]
 
 type ToldByMember = ReadonlyMap<string, ToldCounts | Error>;
 
-/** By member id. A member whose agent is too old is left out, and so is one that does not answer at all. */
+/** By member id. An error is why none of the member's counts is known. */
 async function readToldByMember(fleet: Fleet, namespaces: readonly string[]): Promise<ToldByMember> {
 	const told = new Map<string, ToldCounts | Error>();
 	await Promise.all(
 		fleet.members.map(async (member) => {
 			if (!fleet.descriptions.has(member.id)) return;
 			try {
-				const counts = await readToldCounts(member, namespaces);
-				if (counts) told.set(member.id, counts);
+				told.set(member.id, await readToldCounts(member, namespaces));
 			} catch (error) {
 				if (!(error instanceof AgentUnavailableError)) throw error;
 				told.set(member.id, error);

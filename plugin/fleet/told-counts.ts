@@ -1,38 +1,49 @@
 // Asks a member for the counts of all its budgets by one call: a watch that ends once the agent has told everything.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Count } from "../../disruption/budget/cluster.ts";
-import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { AgentProtocolError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { mostBudgets } from "../../proto/most-budgets.ts";
 
-/** By NAMESPACE/NAME. An error is why that count is unknown. */
-export type ToldCounts = ReadonlyMap<string, Count | Error>;
+/** By NAMESPACE/NAME. The counts of other budgets are not known, and have to be requested one by one. */
+export type ToldCounts = ReadonlyMap<string, Count>;
+
+/** An agent that tells its counts for longer than this may never end. */
+const tellsForMs = 10_000;
 
 /**
- * Returns the counts of the member's budgets in these namespaces; an empty list means all namespaces. Undefined if its agent is too old for
- * this call. Rejects with the errors of watchBudgets(), and with AgentUnavailableError if the agent itself does not know its counts now.
+ * Returns the counts that the member tells of its budgets in these namespaces; an empty list means all namespaces. None if its agent is too
+ * old for this call, or does not know its counts now. Rejects with the errors of watchBudgets(), and with AgentProtocolError if the member
+ * tells of too many budgets.
  */
 export async function readToldCounts(
-	member: Pick<AgentCluster, "name" | "watchBudgets">,
+	member: Pick<AgentCluster, "watchBudgets">,
 	namespaces: readonly string[],
-): Promise<ToldCounts | undefined> {
-	const counts = new Map<string, Count | Error>();
+): Promise<ToldCounts> {
+	const counts = new Map<string, Count>();
 	const over = new AbortController();
-	const { promise: told, resolve, reject } = Promise.withResolvers<ToldCounts | undefined>();
+	const { promise: told, resolve, reject } = Promise.withResolvers<void>();
 	const keyOf = (name: BudgetName): string => formatBudgetName(name);
+	const timer = setTimeout(resolve, tellsForMs);
 	const watching = member.watchBudgets(namespaces, {
 		signal: over.signal,
 		onUpdate: ({ changed, gone, complete, unknown }) => {
-			if (unknown !== undefined) reject(new AgentUnavailableError(unknown, member.name));
-			for (const { budget, state } of changed)
-				counts.set(keyOf(budget.name), "unknown" in state ? new Error(state.unknown) : state);
+			for (const { budget, state } of changed) {
+				if ("unknown" in state) counts.delete(keyOf(budget.name));
+				else counts.set(keyOf(budget.name), state);
+			}
 			for (const name of gone) counts.delete(keyOf(name));
-			if (complete) resolve(counts);
+			if (counts.size > mostBudgets) reject(new AgentProtocolError(`it counts more than ${mostBudgets} budgets`));
+			if (unknown !== undefined) counts.clear();
+			if (complete || unknown !== undefined) resolve();
 		},
 	});
-	watching.then(() => resolve(undefined), reject);
+	watching.then(() => resolve(), reject);
 	try {
-		return await told;
+		await told;
+		return counts;
 	} finally {
+		clearTimeout(timer);
 		over.abort();
 	}
 }

@@ -1,7 +1,8 @@
 import { credentials } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
 import { AgentProtocolError } from "../../disruption/errors.ts";
-import { BoundedAgentClient, mostBudgets, refuseOversized } from "../../proto/bounded-answers.ts";
+import { BoundedAgentClient, refuseOversized } from "../../proto/bounded-answers.ts";
+import { mostBudgets } from "../../proto/most-budgets.ts";
 import * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
 import { budgetListMessage } from "../../proto/wire-calls.ts";

@@ -35,6 +35,8 @@ function encodeField(writer: BinaryWriter, number: number, field: Field, value: 
 				new BinaryWriter()
 					.tag(1, WireType.Varint)
 					.int64(Date.parse(value as string) / 1_000)
+					.tag(2, WireType.Varint)
+					.int32(0)
 					.finish(),
 			);
 			return;

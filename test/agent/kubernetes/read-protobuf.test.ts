@@ -1,6 +1,7 @@
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, test } from "vitest";
 import { podFields, statusFields } from "../../../agent/kubernetes/protobuf-fields.ts";
-import { readWatchFrame } from "../../../agent/kubernetes/read-protobuf.ts";
+import { readMessage, readProtobufObject, readWatchFrame } from "../../../agent/kubernetes/read-protobuf.ts";
 import { podRecord } from "../../../disruption/budget/pod.ts";
 import { encodeEvent, encodeObject } from "../../support/encode-protobuf.ts";
 
@@ -57,6 +58,26 @@ describe("readWatchFrame()", () => {
 		const named = { ...pod, metadata: { ...metadata, labels } };
 		const { object } = readWatchFrame(encodeEvent("ADDED", encodeObject("Pod", named, podFields)), podFields);
 		expect(Object.entries(podRecord(object).labels)).toEqual(Object.entries(podRecord(named).labels));
+	});
+
+	test("reads a time of 1970-01-01T00:00:00Z and one that JSON does not have: the pod is terminating", () => {
+		const at = (deletionTimestamp: string) => encodeObject("Pod", { metadata: { deletionTimestamp } }, podFields);
+		const first = { metadata: { deletionTimestamp: "1970-01-01T00:00:00Z" } };
+		expect(readProtobufObject(at("1970-01-01T00:00:00Z"), podFields)).toMatchObject(first);
+		const far = new BinaryWriter()
+			.tag(1, WireType.Varint)
+			.int64(2n ** 62n)
+			.finish();
+		const metadata = new BinaryWriter().tag(9, WireType.LengthDelimited).bytes(far).finish();
+		const pod = readMessage(new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(metadata).finish(), podFields);
+		expect(pod).toMatchObject({ metadata: { deletionTimestamp: expect.stringContaining("seconds after 1970") } });
+	});
+
+	test("reads as many owners as fit into an object", () => {
+		const ownerReferences = Array.from({ length: 90_000 }, (_, number) => ({ uid: number.toString(36) }));
+		const bytes = encodeObject("Pod", { metadata: { ownerReferences } }, podFields);
+		const { metadata } = readProtobufObject(bytes, podFields);
+		expect(metadata).toMatchObject({ ownerReferences: { length: 90_000 } });
 	});
 
 	test("reads an error in the place of a pod", () => {

@@ -24,6 +24,14 @@ describe("SeenVersions", () => {
 		expect(wentBack).toEqual([]);
 	});
 
+	test("tells when a write has made no version higher than what was seen before it", () => {
+		const { versions, wentBack } = setUp();
+		versions.saw("pods", "100");
+		expect(versions.written(versions.mark("pods"), "101")).toBe(false);
+		expect(versions.written(versions.mark("pods"), "101")).toBe(true);
+		expect(wentBack).toEqual(["pods"]);
+	});
+
 	test("does not hold what was seen after the request against its answer", () => {
 		const { versions, wentBack } = setUp();
 		versions.saw("pods", "100");

@@ -245,23 +245,27 @@ describe("readBudgetRows()", () => {
 			expect(fake.members.map(({ looks }) => looks)).toEqual([0, 1]);
 		});
 
-		test("says why one count is unknown", async () => {
+		test("looks at a budget whose count a member does not tell", async () => {
 			const { fake } = manyBudgets({ untold: named(7) });
-			const read = await readBudgetRows(fleetOf(fake), ["shop"]);
-			expect(read[7]).toMatchObject({ ...unknown, problem: "eu: it cannot be counted; us: it cannot be counted" });
-			expect(read[8]).toMatchObject({ allowed: 1, problem: undefined });
+			expect((await readBudgetRows(fleetOf(fake), ["shop"]))[7]).toMatchObject({ healthy: 1, problem: undefined });
+			expect(fake.members.map(({ looks }) => looks)).toEqual([1, 1]);
 		});
 
-		test("says of every budget if a member gives no answer, or does not know its counts", async () => {
+		test("looks at each budget of a member that does not know its counts: it may still list its pods", async () => {
 			const { fake } = manyBudgets();
-			fake.member("us").watchBudgets = () => Promise.reject(new AgentUnavailableError("us is silent", "us"));
 			fake.member("eu").watchBudgets = (_, { onUpdate }) => {
 				onUpdate({ changed: [], gone: [], complete: false, unknown: "its watches are dead" });
 				return new Promise(() => undefined);
 			};
+			expect((await readBudgetRows(fleetOf(fake), ["shop"]))[7]).toMatchObject({ healthy: 1, problem: undefined });
+			expect(fake.members.map(({ looks }) => looks)).toEqual([30, 0]);
+		});
+
+		test("says of every budget if a member gives no answer", async () => {
+			const { fake } = manyBudgets();
+			fake.member("us").watchBudgets = () => Promise.reject(new AgentUnavailableError("us is silent", "us"));
 			const read = await readBudgetRows(fleetOf(fake), ["shop"]);
-			for (const row of read)
-				expect(row).toMatchObject({ ...unknown, problem: "eu: its watches are dead; us: us is silent" });
+			for (const row of read) expect(row).toMatchObject({ ...unknown, problem: "us: us is silent" });
 			expect(fake.members.map(({ looks }) => looks)).toEqual([0, 0]);
 		});
 
