@@ -267,7 +267,8 @@ function waitAndAsk(
 	{ options, emit }: EvictionRun,
 ): TryAgain {
 	emit(options.dryRun ? pretendedWaitEvent(job, wait) : waitingEvent(job, wait, askAgainAfterMs));
-	return { kind: "again", afterMs: askAgainAfterMs, ...wait };
+	// Nothing was sent, so an eviction that was reported before and held up is not reported again.
+	return { kind: "again", afterMs: askAgainAfterMs, isSameTry: job.isTold, ...wait };
 }
 
 function dryRunFailed(job: EvictionJob, { reason, message }: TryAgain): PodOutcome {

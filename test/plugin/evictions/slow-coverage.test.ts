@@ -51,6 +51,21 @@ describe("pods that no budget of their namespace selects", () => {
 		expect(fleet.evictions).toEqual([]);
 	});
 
+	test("are reported once, although the first eviction was held up and the next lists took too long", async () => {
+		const { fleet, eu, us, pod } = newWeb();
+		const run = newRun(fleet);
+		us.tookMs = 1_400;
+		fleet.beforeSending = () => {
+			if (fleet.lists > 1) return undefined;
+			fleet.onList = () => (fleet.lists < 8 ? run.runtime.sleep(1_400, forever) : undefined);
+			return run.runtime.sleep(1_200, forever);
+		};
+		expect(await run.evictions.evict(run.job(eu, pod))).toEqual({ kind: "evicted" });
+		const types = run.events.map(({ type }) => type);
+		expect(types.filter((type) => type === "pod.waiting")).toHaveLength(1);
+		expect(types.filter((type) => type === "pod.evicting")).toHaveLength(1);
+	});
+
 	test("are over with their timeout, also while a member does not answer at all", async () => {
 		const { fleet, eu, pod } = newWeb();
 		const run = newRun(fleet);
