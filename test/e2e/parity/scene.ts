@@ -33,7 +33,10 @@ export interface Scene extends Place, Stage {
 	letEnd(pod: string): Promise<void>;
 	runs(pod: string): Promise<void>;
 	isTerminatingFor(pod: string, ms: number): Promise<void>;
-	/** Resolves when the API server has answered another eviction of the pod, except dry runs. */
+	/**
+	 * Resolves when the API server has answered another eviction of the pod, except dry runs and conflicts: after a 409, our plugin reads the
+	 * pod and asks again.
+	 */
 	evictionAnswered(pod: string): Promise<void>;
 	/** These functions send dry runs until one is refused, for example because a policy or webhook is in force. */
 	refusesEviction(pod: string): Promise<void>;
@@ -107,7 +110,7 @@ export function createScene(scenery: Scenery, stage: Stage, prefix: string): Sce
 					const path = `/namespaces/${prefix}/pods/${name}/eviction"`;
 					return lines
 						.slice(0, -1)
-						.filter((line) => line.includes(path) && !line.includes('"dryRun":["All"]'))
+						.filter((line) => line.includes(path) && !/"dryRun":\["All"\]|"code":409/.test(line))
 						.some((line) => (/"requestReceivedTimestamp":"([^"]+)"/.exec(line)?.[1] ?? "") >= since);
 				});
 			} finally {
