@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { preferThisSession } from "./prefer-this-session.ts";
 import { type Choice, chooseSuites } from "./suites/choose-suites.ts";
 import { measureIdleness, runLanes, type Step, type StepResult } from "./suites/run-steps.ts";
 import {
@@ -19,6 +20,7 @@ import { formatTally, nothing, oneFailed, onePassed, oneSkipped, sum, tallyOfExi
 import { formatTimes, notRun, type SuiteTime } from "./suites/time-table.ts";
 
 const { choice, installMs } = readArguments();
+preferThisSession();
 const folder = await mkdtemp(join(tmpdir(), "xpdb-test-"));
 const reportPath = (name: string): string => join(folder, `${name.replaceAll(" ", "-")}.json`);
 
