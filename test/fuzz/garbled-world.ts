@@ -179,7 +179,7 @@ export class WorldServer {
 		const list = (items: unknown[]) => ({ metadata: { resourceVersion: String(this.#version) }, items });
 		if (place === "/api/v1/namespaces/kube-system")
 			return { answer: { status: 200, body: { metadata: { name, uid: this.#id, resourceVersion: "1" } } } };
-		if (place === "/api/v1/pods") return found("pods", list([...this.#state.pods]));
+		if (place.endsWith("/pods")) return found("pods", list([...this.#state.pods]));
 		if (place.includes("/pods/")) return found("pod", this.#pod(name));
 		if (place.includes("/configmaps/")) return found("fleet", fleetMap);
 		if (place.includes("/statefulsets/")) {

@@ -197,7 +197,7 @@ const watchTarget: FuzzTarget = {
 			const model = new Model();
 			for (const line of sent.toString("utf8").split("\n").slice(0, -1)) model.take(line);
 			if (!model.isListed) {
-				demand(!store.synced && store.size === 0, "It shows a part of a list");
+				demand(!store.synced && !store.live, "It takes a part of a list for the whole");
 				return;
 			}
 			demand(
