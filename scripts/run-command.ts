@@ -1,9 +1,9 @@
 // Runs a tool of node_modules/.bin, or any other program, with its output kept or shown.
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import { delimiter, join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";
+import { setSessionPriority } from "./session-priority.ts";
 
 export interface CommandResult {
 	/** 1 if the program was killed or not started. */
@@ -44,7 +44,10 @@ export function runCommand(
 				PATH: join(repositoryRoot, "node_modules", ".bin") + delimiter + (process.env["PATH"] ?? ""),
 			},
 		});
-		if (options.isBackground && child.pid !== undefined) lowerPriority(child.pid);
+		if (options.isBackground && child.pid !== undefined) {
+			setPriority(child.pid, constants.priority.PRIORITY_LOW);
+			setSessionPriority(child.pid, constants.priority.PRIORITY_LOW);
+		}
 		options.signal?.addEventListener("abort", () => child.kill("SIGTERM"), { once: true });
 		let output = "";
 		const keep = (chunk: Buffer) => {
@@ -59,19 +62,6 @@ export function runCommand(
 		});
 		child.on("close", (code) => finish(code ?? 1));
 	});
-}
-
-/**
- * Linux may share the processors among sessions first and then among their processes, so a low priority alone would not put the process
- * behind the programs of other sessions, such as real clusters.
- */
-function lowerPriority(pid: number): void {
-	setPriority(pid, constants.priority.PRIORITY_LOW);
-	try {
-		writeFileSync(`/proc/${pid}/autogroup`, String(constants.priority.PRIORITY_LOW));
-	} catch {
-		// Another system, or a kernel without groups of sessions.
-	}
 }
 
 /** For example "0.4 s" or "1 min 12 s". */

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { preferThisSession } from "./prefer-this-session.ts";
+import { preferThisSession } from "./session-priority.ts";
 import { type Choice, chooseSuites } from "./suites/choose-suites.ts";
 import { measureIdleness, runLanes, type Step, type StepResult } from "./suites/run-steps.ts";
 import {

@@ -2,7 +2,8 @@
 //
 // Guarantee: at `resourceVersion` V the content is exactly the cluster's pods at V, none missing and none too many, in every namespace. V
 // only rises, unless everything is dropped (see below). So a pod that was read at a version r <= V and is not here is gone, whatever labels
-// it had. How far V lags behind the cluster is not promised: a caller that needs a version waits for it with `reached`.
+// it had. How far V lags behind the cluster is not promised: a caller that needs a version waits for it with `arrives`.
+// While a new list is being read, pods of two versions stand here side by side. Then `live` is false.
 //
 // Assumption: the API server sends the events of one resource in the order of their versions and leaves none out. A bookmark says that no
 // event up to it is missing, and a consistent list is at least as new as its request. If versions go back (etcd was restored from a

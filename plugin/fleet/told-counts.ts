@@ -1,5 +1,5 @@
 // Asks a member for the counts of all its budgets by one call: a watch that ends once the agent has told everything.
-import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Count } from "../../disruption/budget/cluster.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -23,16 +23,15 @@ export async function readToldCounts(
 	const counts = new Map<string, Count>();
 	const over = new AbortController();
 	const { promise: told, resolve, reject } = Promise.withResolvers<void>();
-	const keyOf = (name: BudgetName): string => formatBudgetName(name);
 	const timer = setTimeout(resolve, tellsForMs);
 	const watching = member.watchBudgets(namespaces, {
 		signal: over.signal,
 		onUpdate: ({ changed, gone, complete, unknown }) => {
 			for (const { budget, state } of changed) {
-				if ("unknown" in state) counts.delete(keyOf(budget.name));
-				else counts.set(keyOf(budget.name), state);
+				if ("unknown" in state) counts.delete(formatBudgetName(budget.name));
+				else counts.set(formatBudgetName(budget.name), state);
 			}
-			for (const name of gone) counts.delete(keyOf(name));
+			for (const name of gone) counts.delete(formatBudgetName(name));
 			if (counts.size > mostBudgets) reject(new AgentProtocolError(`it counts more than ${mostBudgets} budgets`));
 			if (unknown !== undefined) counts.clear();
 			if (complete || unknown !== undefined) resolve();

@@ -75,44 +75,18 @@ export const streamScenarios: readonly Scenario<World>[] = [
 		afterEviction: "stays",
 		isStreamed: true,
 	},
-	{
-		name: "deleted-while-listed",
+	goesUnwatched("deleted-while-listed", {
 		about: "A watch begins with a list of pods in which one of them goes before its end, and then a round counts",
-		clusters: [cluster("c1", 3, { agents: 1 })],
-		drains: [],
+		waits: (what) => what === "opens its watch of pods",
 		// A list begins as far back as a watch cache allows.
 		prepare: (world) => {
 			server(world).pickListVersion = (count) => count - 1;
 		},
-		events: [
-			fallsSilent(0),
-			disappears("web-2", (world) => world.times(silent) > 0),
-			begins("drain-1", "c1/web-0", (world) => world.times("web-2 disappears") > 0 && agent(world, 0).isWatching),
-		],
-		limits: {},
-		afterEviction: "stays",
-		probe: false,
-		isStreamed: true,
-		streamsLists: true,
-		holdsBack: ({ what }, world) => what === "opens its watch of pods" && world.times("web-2 disappears") === 0,
-	},
-	{
-		name: "gone-before-a-list",
+	}),
+	goesUnwatched("gone-before-a-list", {
 		about: "A pod goes while no watch runs, and then a round counts from a view with a new list",
-		clusters: [cluster("c1", 3, { agents: 1 })],
-		drains: [],
-		events: [
-			fallsSilent(0),
-			disappears("web-2", (world) => world.times(silent) > 0),
-			begins("drain-1", "c1/web-0", (world) => world.times("web-2 disappears") > 0 && agent(world, 0).isWatching),
-		],
-		limits: {},
-		afterEviction: "stays",
-		probe: false,
-		isStreamed: true,
-		streamsLists: true,
-		holdsBack: ({ what }, world) => what.startsWith("opens") && world.times("web-2 disappears") === 0,
-	},
+		waits: (what) => what.startsWith("opens"),
+	}),
 	{
 		name: "unreadable-event",
 		about: "A watch cannot read the event of a pod that fails, and lists again",
@@ -206,6 +180,30 @@ export const streamScenarios: readonly Scenario<World>[] = [
 			!isRestored(world) && actor === "c1/agent-0" && (kind === "watch" || what.startsWith("list pods")),
 	},
 ];
+
+/** Returns a scenario: a pod goes while the steps that `waits` names are held back, and a round counts once the watch runs again. */
+function goesUnwatched(
+	name: string,
+	{ waits, ...more }: Pick<Scenario<World>, "about" | "prepare"> & { readonly waits: (what: string) => boolean },
+): Scenario<World> {
+	return {
+		name,
+		...more,
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [],
+		events: [
+			fallsSilent(0),
+			disappears("web-2", (world) => world.times(silent) > 0),
+			begins("drain-1", "c1/web-0", (world) => world.times("web-2 disappears") > 0 && agent(world, 0).isWatching),
+		],
+		limits: {},
+		afterEviction: "stays",
+		probe: false,
+		isStreamed: true,
+		streamsLists: true,
+		holdsBack: ({ what }, world) => waits(what) && world.times("web-2 disappears") === 0,
+	};
+}
 
 /**
  * Returns a scenario: the agents have seen a pod terminate. etcd comes back with that pod alive, and the pod is reserved. Agent 1 then

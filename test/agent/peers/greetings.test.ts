@@ -190,7 +190,7 @@ describe("greetAll() in a large fleet", () => {
 describe("greetAll() beside an agent of the same cluster that greets", () => {
 	const members = [eu("1"), eu("2", "h:2"), eu("3", "h:3")];
 
-	test("greets nobody, and learns whom that agent has heard", async () => {
+	test("greets no other cluster, and learns whom that agent has heard", async () => {
 		const describe = async () => ({ heard: [{ id: "id-2", agoMs: 4_000 }] }) as unknown as AgentDescription;
 		const { greetings, greeted, clock } = greetingsOf({ members }, { greeter: () => ({ describe }) });
 		await greetings.receive({ ...eu("3"), memberIds: [] });
